@@ -7,30 +7,42 @@ use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_ma
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::others::Others;
-use crate::harness::steps::{Earlier, StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::unchecked;
 use crate::harness::watch::Watch;
 use crate::inputs::Settings;
+use crate::leash;
 use crate::protocol::{Event, JobSpec};
 use crate::scratch::replace_file;
 use crate::toolchain;
+use anyhow::Context as _;
 use futhark_safe::ErrorKind;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Runs a job, and reports events on the standard output.
-pub fn main(spec: &JobSpec) {
+/// The subcommand of a child process: no word that a test is filtered by.
+pub const COMMAND: &str = "@job";
+
+/// Runs the job that the first line of the standard input describes, and reports events on the standard
+/// output.
+///
+/// # Errors
+/// If there is no such line.
+pub fn main() -> anyhow::Result<()> {
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let spec: JobSpec = serde_json::from_str(&line).context("invalid job specification")?;
+    leash::end_with_parent();
+    run(&spec);
+    Ok(())
+}
+
+fn run(spec: &JobSpec) {
     limits::limit_job(spec.run.memory);
     let mut out = io::stdout().lock();
-    let earlier = Earlier {
-        resume_after: spec.resume_after,
-        deadly: &spec.deadly,
-        overruns: &spec.overruns,
-        hung: &spec.hung,
-    };
-    let mut steps = Steps::new(&mut out, &spec.checks, earlier);
+    let mut steps = Steps::new(&mut out, &spec.checks, &spec.earlier);
     if let Some(watch) = Watch::from_env() {
         steps.watch(watch);
     }
@@ -44,7 +56,7 @@ pub fn main(spec: &JobSpec) {
 fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     let blocks = read_blocks(program, steps);
     let mut built = None;
-    steps.prepare("compile", "compiler", || {
+    steps.need("compile", "compiler", None, || {
         built = Some(build_of(program, spec)?);
         Ok(())
     });
@@ -63,7 +75,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     }
     let mut unchecked = None;
-    steps.prepare("compile", "sources", || {
+    steps.need("compile", "sources", None, || {
         unchecked = unchecked::find(program).map_err(|error| Stop::error(error.to_string()))?;
         Ok(())
     });
@@ -78,7 +90,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     }
     lift_limits(device);
     let mut library = None;
-    steps.prepare("lifecycle", "load", || {
+    steps.need("lifecycle", "load", None, || {
         library = Some(Library::build(&build)?);
         Ok(())
     });
@@ -97,7 +109,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         regressions: spec.run.regressions.clone(),
         input: spec.run.input.clone(),
         slow: device.is_slow(),
-        last_was_slow: spec.follows_overrun(),
+        last_was_slow: spec.earlier.last_was_slow,
     };
     env.others = Others::of(program, spec);
     env.data_folders = spec.run.data_folders.as_deref();
@@ -125,7 +137,7 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
         blocks = TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))?;
         Ok(())
     };
-    steps.prepare("blocks", "syntax", &mut read);
+    steps.need("blocks", "syntax", None, &mut read);
     blocks
 }
 

@@ -49,8 +49,8 @@ pub enum Command {
     /// Show what this machine can build and run, and how to get what is missing
     Doctor(DevicesArgs),
     /// Check one program on one device (started by `run`)
-    #[command(hide = true)]
-    Child(ChildArgs),
+    #[command(hide = true, name = crate::child::COMMAND)]
+    Child,
     /// Kill what is left of a run when it ends (started by `run`)
     #[command(hide = true, name = crate::leash::GUARD)]
     Guard,
@@ -66,7 +66,7 @@ impl Command {
             Command::Prepare(args) => Some(&args.work),
             Command::Devices(args) | Command::Doctor(args) => Some(&args.work),
             Command::List(_) | Command::Explain(_) | Command::Report(_) | Command::Diff(_) => None,
-            Command::Child(_) | Command::Guard => None,
+            Command::Child | Command::Guard => None,
         }
     }
 }
@@ -465,19 +465,6 @@ pub struct DevicesArgs {
 const DEVICES_HELP: &str = "\
 Exit codes: 0 at least one device works, 2 wrong usage, 3 no device works, or no
 compiler was found.";
-
-/// The arguments of the hidden subcommand `child`.
-#[derive(Debug, Args)]
-pub struct ChildArgs {
-    /// Kill the whole process group when the standard input is closed (given by `run`, which starts a
-    /// group for each child)
-    #[arg(long)]
-    pub leashed: bool,
-
-    /// The job, as JSON (see `protocol::JobSpec`)
-    #[arg(value_name = "JSON")]
-    pub spec: String,
-}
 
 fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {
     name.trim().parse()

@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const MARK: &str = "FUTHARK_CONFORMANCE_RUN";
 
 /// The subcommand of the guard.
-pub const GUARD: &str = "guard";
+pub const GUARD: &str = "@guard";
 
 /// How often [`sweep`] looks for processes. New ones can start while it kills.
 const ROUNDS: usize = 100;
@@ -168,12 +168,8 @@ fn has_mark(pid: Pid, mark: &[u8]) -> bool {
     marks.any(|other| other == mark)
 }
 
-/// The option with which the runner starts the process of a job, as the leader of a new group.
-pub const LEASHED: &str = "--leashed";
-
-/// Makes the process of a job end with its runner, and all processes in its group with it. Only for a
-/// process with [`LEASHED`]: a shell with job control also starts groups, in which a process that a
-/// person started can be the leader of others.
+/// Makes the process of a job end with its runner, and all processes in its group with it, which it
+/// leads.
 pub fn end_with_parent() {
     if getpgrp() != getpid() {
         return;

@@ -87,6 +87,15 @@ impl Finding {
     }
 }
 
+/// The name of a case in its job: `CHECK` or `CHECK:CASE`.
+#[must_use]
+pub fn name(check: &str, case: &str) -> String {
+    match case {
+        "" => check.to_owned(),
+        case => format!("{check}:{case}"),
+    }
+}
+
 /// Backend, device and compiler in the records of files that are not compiled.
 pub const NOWHERE: &str = "-";
 

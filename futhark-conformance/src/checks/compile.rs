@@ -19,7 +19,7 @@ pub enum Compiled {
 pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
     let mut compiled = Compiled::No;
     let mut refusal = None;
-    steps.run_always("compile", "", || {
+    steps.run_needed("compile", "", || {
         match (build.run(), &blocks.compile_error) {
             (Ok(artifact), None) => {
                 let warnings = artifact.warnings().to_owned();

@@ -1,9 +1,8 @@
 //! The check `differential`: another backend or compiler gives the same results for generated
 //! inputs.
 //!
-//! Each entry point takes two steps. The first step calls the other library, within a time limit,
-//! because a program may run very long on arbitrary inputs. The second step calls the library under
-//! test and compares the results.
+//! Each case calls the other library first, then the library under test, and compares the results. It
+//! has a budget, because a program may run very long on arbitrary inputs.
 
 use crate::harness::content::Within;
 use crate::harness::env::Env;
@@ -16,7 +15,7 @@ use futhark_safe::dynamic::Library;
 /// Compares every entry point.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let mut oracle = Err(Stop::skip(""));
-    steps.prepare("differential", "oracle", || {
+    steps.need("differential", "oracle", None, || {
         oracle = find_oracle(env);
         Ok(())
     });
@@ -56,7 +55,6 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         untrapped: backend.is_gpu(),
     };
     steps.excuse(env.excuse());
-    let limit = env.inputs.limit();
     for entry in env.program().entries() {
         if alone.as_ref().is_some_and(|kept| kept.entry != entry.name) {
             continue;
@@ -69,17 +67,9 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             steps.skip("differential", &entry.name, &reason);
             continue;
         }
-        let mut session = None;
-        steps.attempt("differential", &entry.name, limit, || {
-            session = Some(Session::prepare(&sides, entry, alone.as_ref()));
-        });
         let step = ("differential", entry.name.as_str());
-        env.step_within(steps, env.limit(), step, |_| match session {
-            Some(session) => session?.compare(&sides),
-            None => Err(Stop::skip(format!(
-                "too slow for this check, or fatal: {name} died or took more than {} s with generated inputs",
-                limit.as_secs()
-            ))),
+        env.step_within(steps, env.limit(), step, |_| {
+            Session::prepare(&sides, entry, alone.as_ref())?.compare(&sides)
         });
     }
     steps.excuse(None);

@@ -26,7 +26,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(100);
 /// context, which its test blocks may expect.
 pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
     let mut started = false;
-    steps.run_always("lifecycle", "start", || match env.new_context() {
+    steps.run_needed("lifecycle", "start", || match env.new_context() {
         Ok(context) => {
             started = true;
             env.keep_context(context);
@@ -63,7 +63,7 @@ fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult 
 /// Drops the last context, upon which the emulated HIP device reports leaks. Reported only if it
 /// fails.
 pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
-    steps.prepare("lifecycle", "end", || {
+    steps.need("lifecycle", "end", None, || {
         env.forget_context();
         Ok(())
     });

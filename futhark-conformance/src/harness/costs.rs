@@ -1,7 +1,7 @@
 //! The duration of a call of each entry point, and the arguments to repeat a call with.
 //!
 //! Many checks repeat a call that is known to succeed. The arguments of a test block may make that
-//! call slow. [`measure`] therefore tries them once, in a step with a time limit of its own, and
+//! call slow. [`measure`] therefore tries them once, in a step with a budget, and
 //! then generated arguments, which are small. Checks use the cheaper ones, and skip an entry point
 //! that is slow with both.
 
@@ -137,29 +137,31 @@ pub fn measure(
     one: bool,
 ) {
     let limits = limits(env);
-    let mut enough = false;
     for entry in entries {
-        let is_needed = !enough && env.costs.get(entry).is_none();
+        if env.costs.get(entry).is_some() {
+            continue;
+        }
         let mut trials = Vec::new();
         for origin in [Origin::TestBlock, Origin::Generated] {
+            if !is_worthwhile(env, entry, origin, &trials, limits) {
+                continue;
+            }
             let case = match origin {
                 Origin::TestBlock => format!("first call of {}", entry.name),
                 Origin::Generated => format!("first generated call of {}", entry.name),
             };
-            if !is_needed || !is_worthwhile(env, entry, origin, &trials, limits) {
-                // Numbers of steps must not depend on durations.
-                steps.pass_over(check, &case);
-                continue;
-            }
             let mut trial = Trial::OutOfTime;
-            steps.measure(check, &case, limits.first, || {
+            steps.need(check, &case, Some(limits.first), || {
                 trial = call(env, entry, origin, limits);
+                Ok(())
             });
             trials.push((origin, trial));
         }
-        if is_needed && let Some(cost) = judge(&trials, limits) {
-            enough = one && matches!(cost, Cost::Seconds(..));
+        if let Some(cost) = judge(&trials, limits) {
             env.costs.set(entry, cost);
+            if one && matches!(cost, Cost::Seconds(..)) {
+                break;
+            }
         }
     }
 }

@@ -1,14 +1,19 @@
-//! Runs the steps of checks. A step is one case of a check. It is announced before it begins, so
-//! that the parent knows which step killed the process, and reported when it has ended.
+//! Runs the cases of checks. A case is announced before it begins, so that the parent knows which one
+//! killed the process, and reported when it has ended.
+//!
+//! Each process of a job lists the cases by running through all checks, and runs those that have not
+//! ended in an earlier process, by their names. A list before the run would need a second process that
+//! compiles, loads and starts the program, because the cases follow from its manifest.
 
 use super::watch::Watch;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
-use crate::protocol::{Event, events};
-use crate::record::{Cause, Finding, Outcome};
+use crate::protocol::{Earlier, Event, events};
+use crate::record::{Cause, Finding, Outcome, name};
 use futhark_safe::compile::process;
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -95,17 +100,17 @@ impl From<futhark_safe::Error> for Stop {
 /// The result of a step.
 pub type StepResult<T = ()> = Result<T, Stop>;
 
-/// The number of steps that may exceed their own time limit. Further steps with such a limit are
-/// skipped, so that a slow program takes bounded time.
+/// The number of cases that may exceed their budgets. Further cases with a budget are skipped, so that
+/// a slow program takes bounded time.
 pub const MAX_OVERRUNS: usize = 3;
 
-/// A remark on the step that runs, for its finding if it passes: for example, that it tried fewer
+/// A remark on the case that runs, for its finding if it passes: for example, that it tried fewer
 /// inputs than usual. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Remark(Rc<RefCell<String>>);
 
 impl Remark {
-    /// Adds to the remark on the step that runs.
+    /// Adds to the remark on the case that runs.
     pub fn add(&self, text: &str) {
         let mut remark = self.0.borrow_mut();
         if !remark.is_empty() {
@@ -119,76 +124,61 @@ impl Remark {
     }
 }
 
-/// The work of earlier processes of a job.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Earlier<'a> {
-    /// The last step with a result.
-    pub resume_after: Option<usize>,
-    /// The steps that ended a process.
-    pub deadly: &'a [usize],
-    /// Those of them that exceeded their own time limit.
-    pub overruns: &'a [usize],
-    /// The checks of which a case has hung as expected.
-    pub hung: &'a [String],
-}
-
-/// Numbers, filters, runs and reports steps.
+/// Filters, runs and reports the cases of a job.
 pub struct Steps<'a> {
     out: &'a mut dyn Write,
     checks: &'a [CheckPattern],
-    earlier: Earlier<'a>,
-    next: usize,
+    earlier: &'a Earlier,
+    /// The names of all cases so far.
+    known: HashSet<String>,
     watch: Option<Watch>,
     excuse: Option<String>,
     remark: Remark,
 }
 
-/// The time limit of a step.
+/// A case of a check, or something that later cases share.
 #[derive(Clone, Copy)]
-enum Limit {
-    /// The usual one, or a shorter one if the step is expected to hang.
-    Usual,
-    /// The usual one in any case, because others depend on the step.
-    Needed,
-    /// Its own.
-    Own {
-        time: Duration,
-        /// Whether the step is reported as skipped if it exceeds the limit.
-        skip: bool,
-    },
+struct Case<'c> {
+    check: &'c str,
+    case: &'c str,
+    budget: Option<Duration>,
+    /// Whether later cases need it, so that each process of the job runs it.
+    is_need: bool,
+    /// Whether it is reported if it does not fail.
+    is_shown: bool,
 }
 
 impl<'a> Steps<'a> {
-    /// Steps that match a pattern of `checks`, or all if there is none, and that no earlier process
-    /// has run; reported to `out`.
+    /// The cases that match a pattern of `checks`, or all if there is none, and that have not ended in
+    /// an earlier process; reported to `out`.
     pub fn new(
         out: &'a mut dyn Write,
         checks: &'a [CheckPattern],
-        earlier: Earlier<'a>,
+        earlier: &'a Earlier,
     ) -> Steps<'a> {
         Steps {
             out,
             checks,
             earlier,
-            next: 0,
+            known: HashSet::new(),
             watch: None,
             excuse: None,
             remark: Remark::default(),
         }
     }
 
-    /// The remark on the step that runs.
+    /// The remark on the case that runs.
     #[must_use]
     pub fn remark(&self) -> Remark {
         self.remark.clone()
     }
 
-    /// From now on, a step fails if the emulated device reports misuse during it.
+    /// From now on, a case fails if the emulated device reports misuse during it.
     pub fn watch(&mut self, watch: Watch) {
         self.watch = Some(watch);
     }
 
-    /// From now on, a failure of a step is reported as skipped, with this reason, if there is one.
+    /// From now on, a failure of a case is reported as skipped, with this reason, if there is one.
     pub fn excuse(&mut self, excuse: Option<String>) {
         self.excuse = excuse;
     }
@@ -199,174 +189,132 @@ impl<'a> Steps<'a> {
         self.checks.is_empty() || self.checks.iter().any(|pattern| pattern.concerns(check))
     }
 
-    /// Runs a step if it is selected and no earlier process has run it.
+    /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
+    /// the usual time limit, the parent kills this process, and the case has failed.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
-        match self.claim(check, case) {
-            (index, Claim::Asked) if self.has_hung(check) => self.pass_by(index, check, case),
-            (index, Claim::Asked) => {
-                self.perform(index, check, case, body, Claim::Asked, Limit::Usual)
-            }
-            (_, Claim::NotAsked | Claim::Behind) => Ran::No,
-        }
+        self.run_selected(check, case, None, body)
     }
 
-    /// Runs a step with generated inputs, like [`Steps::run`]. If it takes longer than `limit`, the
-    /// parent kills this process and reports the step as skipped.
+    /// Runs a case with generated inputs, like [`Steps::run`]. If it takes longer than its budget, it
+    /// is skipped.
     pub fn run_within(
         &mut self,
         check: &str,
         case: &str,
-        limit: Duration,
+        budget: Duration,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
-        let (index, Claim::Asked) = self.claim(check, case) else {
+        self.run_selected(check, case, Some(budget), body)
+    }
+
+    /// Reports a case as skipped.
+    pub fn skip(&mut self, check: &str, case: &str, reason: &str) {
+        self.run(check, case, || Err(Stop::skip(reason)));
+    }
+
+    /// Runs a case that later ones need: also if it is not selected, and in each process of the job,
+    /// unless it has ended one.
+    pub fn run_needed(
+        &mut self,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> StepResult,
+    ) -> Ran {
+        self.perform(
+            Case {
+                check,
+                case,
+                budget: None,
+                is_need: true,
+                is_shown: self.is_selected(check, case),
+            },
+            body,
+        )
+    }
+
+    /// Runs something that later cases need and that proves nothing by itself, like
+    /// [`Steps::run_needed`]. It is reported only if it fails: not if it exceeds its budget.
+    pub fn need(
+        &mut self,
+        check: &str,
+        case: &str,
+        budget: Option<Duration>,
+        body: impl FnOnce() -> StepResult,
+    ) -> Ran {
+        let is_new = !self.earlier.ended.contains(&name(check, case));
+        if budget.is_some() && is_new && self.is_out_of_time() {
             return Ran::No;
-        };
-        if self.has_hung(check) {
-            return self.pass_by(index, check, case);
         }
-        let limit = Limit::Own {
-            time: limit,
-            skip: true,
-        };
-        if self.is_out_of_time() {
-            let body = || Err(Stop::skip(OUT_OF_TIME));
-            return self.perform(index, check, case, body, Claim::Asked, Limit::Usual);
-        }
-        self.perform(index, check, case, body, Claim::Asked, limit)
+        self.perform(
+            Case {
+                check,
+                case,
+                budget,
+                is_need: true,
+                is_shown: false,
+            },
+            body,
+        )
     }
 
-    /// Runs a step that others depend on, even if it is not selected or an earlier process has run
-    /// it. A step that is not selected is reported only if it fails; a step of an earlier process
-    /// is not reported again.
-    pub fn run_always(
+    fn run_selected(
         &mut self,
         check: &str,
         case: &str,
+        budget: Option<Duration>,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
-        let (index, claim) = self.claim(check, case);
-        self.perform(index, check, case, body, claim, Limit::Needed)
-    }
-
-    /// Runs a step that proves nothing by itself. It is reported only if it fails.
-    pub fn prepare(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
-        let (index, claim) = self.claim(check, case);
-        let claim = if claim == Claim::Behind {
-            claim
+        if !self.is_selected(check, case) || self.earlier.ended.contains(&name(check, case)) {
+            return Ran::No;
+        }
+        let case = Case {
+            check,
+            case,
+            budget,
+            is_need: false,
+            is_shown: true,
+        };
+        let reason = if self.earlier.hung.iter().any(|hung| hung == check) {
+            HUNG
+        } else if budget.is_some() && self.is_out_of_time() {
+            OUT_OF_TIME
         } else {
-            Claim::NotAsked
+            return self.perform(case, body);
         };
-        self.perform(index, check, case, body, claim, Limit::Needed)
+        self.perform(case, || Err(Stop::skip(reason)))
     }
 
-    /// Prepares the next step, which has the same case, if that is selected and no earlier process
-    /// has run it. If this takes longer than `limit`, the parent kills this process and reports
-    /// nothing; the next process resumes after the attempt.
-    pub fn attempt(&mut self, check: &str, case: &str, limit: Duration, body: impl FnOnce()) {
-        if let (index, Claim::Asked) = self.claim(check, case)
-            && !self.is_out_of_time()
-            && !self.has_hung(check)
-        {
-            self.perform_quietly(index, check, case, limit, body);
-        }
+    fn is_selected(&self, check: &str, case: &str) -> bool {
+        let mut checks = self.checks.iter();
+        self.checks.is_empty() || checks.any(|pattern| pattern.matches(check, case))
     }
 
-    /// Runs a step that measures something that later steps need. Unlike an attempt, it is repeated
-    /// in later processes, unless it ended one. Returns whether it ran.
-    pub fn measure(
-        &mut self,
-        check: &str,
-        case: &str,
-        limit: Duration,
-        body: impl FnOnce(),
-    ) -> bool {
-        let (index, claim) = self.claim(check, case);
-        let is_new = claim != Claim::Behind;
-        if self.earlier.deadly.contains(&index) || is_new && self.is_out_of_time() {
-            return false;
-        }
-        self.perform_quietly(index, check, case, limit, body);
-        true
-    }
-
-    /// Numbers a step that is not needed, as if it ran: numbers must not depend on what ran.
-    pub fn pass_over(&mut self, check: &str, case: &str) {
-        self.claim(check, case);
-    }
-
-    /// Whether a case of the check has hung as expected, so that others are not tried.
-    fn has_hung(&self, check: &str) -> bool {
-        self.earlier.hung.iter().any(|hung| hung == check)
-    }
-
-    /// Reports a case of such a check as skipped.
-    fn pass_by(&mut self, index: usize, check: &str, case: &str) -> Ran {
-        let body = || Err(Stop::skip(HUNG));
-        self.perform(index, check, case, body, Claim::Asked, Limit::Usual)
-    }
-
-    /// Whether so many steps have exceeded their own time limit that no other one may.
+    /// Whether so many cases have exceeded their budgets that no other one may.
     fn is_out_of_time(&self) -> bool {
-        self.earlier.overruns.len() >= MAX_OVERRUNS
+        self.earlier.overruns >= MAX_OVERRUNS
     }
 
-    fn perform_quietly(
-        &mut self,
-        index: usize,
-        check: &str,
-        case: &str,
-        limit: Duration,
-        body: impl FnOnce(),
-    ) {
-        let limit = Limit::Own {
-            time: limit,
-            skip: false,
-        };
-        let body = || {
-            body();
-            Ok(())
-        };
-        self.perform(index, check, case, body, Claim::NotAsked, limit);
-    }
-
-    fn perform(
-        &mut self,
-        index: usize,
-        check: &str,
-        case: &str,
-        body: impl FnOnce() -> StepResult,
-        claim: Claim,
-        limit: Limit,
-    ) -> Ran {
-        if self.earlier.deadly.contains(&index) {
+    fn perform(&mut self, case: Case<'_>, body: impl FnOnce() -> StepResult) -> Ran {
+        let name = name(case.check, case.case);
+        if self.earlier.fatal.contains(&name) {
             return Ran::Failed;
         }
-        let (limit_ms, skip_at_limit) = match limit {
-            Limit::Own { time, skip } => {
-                let limit = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-                (Some(limit), skip)
-            }
-            Limit::Usual | Limit::Needed => (None, false),
-        };
+        let is_new = !self.earlier.ended.contains(&name);
         self.remark.take();
         self.say(&Event::Begin {
-            index,
-            check: check.to_owned(),
-            case: case.to_owned(),
-            limit_ms,
-            skip_at_limit,
-            needed: matches!(limit, Limit::Needed),
+            check: case.check.to_owned(),
+            case: case.case.to_owned(),
+            budget: case.budget,
+            is_need: case.is_need,
             excuse: self.excuse.clone(),
         });
         let begun = Instant::now();
-        // A panic is a bug in the check; the results of other checks are still valid.
-        let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-            Err(Stop::error(format!(
-                "the check itself panicked: {}",
-                text_of(&*panic)
-            )))
-        });
+        let result = match self.known.insert(name.clone()) {
+            true => caught(body),
+            false => Err(Stop::error(format!(
+                "two cases of this job have the name {name}; only the first one has run"
+            ))),
+        };
         let result = match &mut self.watch {
             Some(watch) => watch.judge(result),
             None => result,
@@ -379,29 +327,21 @@ impl<'a> Steps<'a> {
         for text in process::take_remarks() {
             self.say(&Event::Remark { text });
         }
-        let message = shortened(message, MESSAGE);
-        let seconds = begun.elapsed().as_secs_f64();
         let failed = outcome == Outcome::Fail;
-        if claim == Claim::Asked || failed && claim == Claim::NotAsked {
-            let (check, case) = (check.to_owned(), case.to_owned());
+        if is_new && (case.is_shown || failed) {
             let finding = Finding {
-                check,
-                case,
+                check: case.check.to_owned(),
+                case: case.case.to_owned(),
                 outcome,
                 cause,
-                message,
-                seconds,
+                message: shortened(message, MESSAGE),
+                seconds: begun.elapsed().as_secs_f64(),
             };
             self.say(&Event::End(finding.excused(self.excuse.as_deref())));
         } else {
             self.say(&Event::Quiet);
         }
         if failed { Ran::Failed } else { Ran::Fine }
-    }
-
-    /// Reports a step as skipped.
-    pub fn skip(&mut self, check: &str, case: &str, reason: &str) {
-        self.run(check, case, || Err(Stop::skip(reason)));
     }
 
     /// Sends an event.
@@ -411,55 +351,34 @@ impl<'a> Steps<'a> {
             std::process::exit(1);
         }
     }
-
-    fn claim(&mut self, check: &str, case: &str) -> (usize, Claim) {
-        let index = self.next;
-        self.next += 1;
-        let wanted = self.checks.is_empty()
-            || self
-                .checks
-                .iter()
-                .any(|pattern| pattern.matches(check, case));
-        let claim = if self.earlier.resume_after.is_some_and(|last| index <= last) {
-            Claim::Behind
-        } else if wanted {
-            Claim::Asked
-        } else {
-            Claim::NotAsked
-        };
-        (index, claim)
-    }
 }
 
-/// Whether a step runs and is reported.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    /// The step is selected.
-    Asked,
-    /// The step is not selected.
-    NotAsked,
-    /// An earlier process has reported the step.
-    Behind,
-}
-
-/// The outcome of a step for the code that runs it.
+/// The outcome of a case for the code that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
-    /// It is not selected, or ran in an earlier process.
+    /// It did not run.
     No,
     /// It passed or was skipped.
     Fine,
-    /// It failed: state that it shares with other steps may be damaged.
+    /// It failed: state that it shares with other cases may be damaged.
     Failed,
 }
 
-/// Why steps with a time limit of their own are skipped after [`MAX_OVERRUNS`].
+/// Why cases with a budget are skipped after [`MAX_OVERRUNS`].
 const OUT_OF_TIME: &str =
     "too slow for this check: several steps with generated inputs have run out of time";
 
 /// Why the other cases of a check are skipped after one has hung as expected.
 const HUNG: &str =
     "an earlier case of this check has exceeded the time limit of an expected failure";
+
+/// The result of a case. A panic is a bug in the check; the results of other checks are still valid.
+fn caught(body: impl FnOnce() -> StepResult) -> StepResult {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = text_of(&*panic);
+        Err(Stop::error(format!("the check itself panicked: {text}")))
+    })
+}
 
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -471,225 +390,218 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use super::*;
 
-    fn events(out: &[u8]) -> Vec<Event> {
-        out.split(|&byte| byte == b'\n')
-            .filter_map(events::read)
+    /// The events of cases after such earlier processes.
+    fn events_after(
+        earlier: &Earlier,
+        checks: &[&str],
+        work: impl FnOnce(&mut Steps<'_>),
+    ) -> Vec<Event> {
+        let checks: Vec<CheckPattern> = checks.iter().map(|one| one.parse().unwrap()).collect();
+        let mut out = Vec::new();
+        work(&mut Steps::new(&mut out, &checks, earlier));
+        let lines = out.split(|&byte| byte == b'\n');
+        lines.filter_map(events::read).collect()
+    }
+
+    fn events_of(work: impl FnOnce(&mut Steps<'_>)) -> Vec<Event> {
+        events_after(&Earlier::default(), &[], work)
+    }
+
+    fn findings(events: &[Event]) -> Vec<&Finding> {
+        let findings = events.iter().filter_map(|event| match event {
+            Event::End(finding) => Some(finding),
+            _ => None,
+        });
+        findings.collect()
+    }
+
+    fn outcomes(events: &[Event]) -> Vec<(&str, Outcome)> {
+        let findings = findings(events).into_iter();
+        findings
+            .map(|finding| (&*finding.case, finding.outcome))
             .collect()
     }
 
-    fn after(step: usize) -> Earlier<'static> {
+    /// Earlier processes in which these cases have ended, the fatal ones by ending a process.
+    fn after(ended: &[&str], fatal: &[&str]) -> Earlier {
+        let owned = |name: &&str| (*name).to_owned();
         Earlier {
-            resume_after: Some(step),
+            ended: ended.iter().chain(fatal).map(owned).collect(),
+            fatal: fatal.iter().map(owned).collect(),
             ..Earlier::default()
         }
     }
 
-    fn outcomes(events: &[Event]) -> Vec<(String, Outcome)> {
-        let ends = events.iter().filter_map(|event| match event {
-            Event::End(finding) => Some((finding.case.clone(), finding.outcome)),
-            _ => None,
-        });
-        ends.collect()
-    }
+    const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn steps_are_announced_and_reported() {
-        let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], Earlier::default());
-        assert_eq!(steps.run("a", "1", || Ok(())), Ran::Fine);
-        assert_eq!(
-            steps.run("a", "2", || Err(Stop::mismatch("no"))),
-            Ran::Failed
+    fn cases_are_announced_and_reported() {
+        let events = events_of(|steps| {
+            assert_eq!(steps.run("a", "1", || Ok(())), Ran::Fine);
+            let wrong = steps.run("a", "2", || Err(Stop::mismatch("no")));
+            assert_eq!(wrong, Ran::Failed);
+            steps.skip("b", "", "why");
+        });
+        assert!(
+            matches!(&events[0], Event::Begin { check, case, .. } if check == "a" && case == "1")
         );
-        steps.skip("b", "", "why");
-        let events = events(&out);
-        assert!(matches!(&events[0], Event::Begin { index: 0, check, .. } if check == "a"));
         let expected = [
-            ("1".into(), Outcome::Pass),
-            ("2".into(), Outcome::Fail),
-            (String::new(), Outcome::Skip),
+            ("1", Outcome::Pass),
+            ("2", Outcome::Fail),
+            ("", Outcome::Skip),
         ];
         assert_eq!(outcomes(&events), expected);
     }
 
     #[test]
-    fn required_steps_always_run_and_are_reported_if_they_fail() {
-        let mut out = Vec::new();
-        let checks = ["b".parse().unwrap()];
-        let mut steps = Steps::new(&mut out, &checks, after(0));
-        assert_eq!(
-            steps.run_always("a", "behind", || Err(Stop::error("known"))),
-            Ran::Failed
-        );
-        assert_eq!(steps.run_always("a", "fine", || Ok(())), Ran::Fine);
-        assert_eq!(
-            steps.run_always("a", "broken", || Err(Stop::error("new"))),
-            Ran::Failed
-        );
-        assert_eq!(outcomes(&events(&out)), [("broken".into(), Outcome::Fail)]);
+    fn cases_that_have_ended_or_are_not_selected_do_not_run() {
+        let earlier = after(&["a:1"], &[]);
+        let events = events_after(&earlier, &["a:1*"], |steps| {
+            assert!(steps.wants("a") && !steps.wants("b"));
+            assert_eq!(steps.run("a", "1", || panic!("it has ended")), Ran::No);
+            assert_eq!(steps.run("a", "2", || panic!("not selected")), Ran::No);
+            assert_eq!(steps.run("a", "11", || Ok(())), Ran::Fine);
+        });
+        assert_eq!(outcomes(&events), [("11", Outcome::Pass)]);
     }
 
     #[test]
-    fn a_step_that_ended_an_earlier_process_does_not_run_again() {
-        let mut out = Vec::new();
-        let earlier = Earlier {
-            resume_after: Some(1),
-            deadly: &[0, 1],
-            ..Earlier::default()
-        };
-        let mut steps = Steps::new(&mut out, &[], earlier);
-        assert_eq!(steps.run_always("a", "", || panic!("again")), Ran::Failed);
-        assert_eq!(steps.prepare("b", "", || panic!("again")), Ran::Failed);
-        assert_eq!(steps.run("c", "", || Ok(())), Ran::Fine);
-        assert_eq!(outcomes(&events(&out)), [(String::new(), Outcome::Pass)]);
+    fn two_cases_with_one_name_are_a_failure() {
+        let events = events_of(|steps| {
+            steps.run("a", "1", || Ok(()));
+            steps.run("a", "1", || panic!("it ran"));
+        });
+        let second = findings(&events)[1];
+        assert_eq!(second.outcome, Outcome::Fail);
+        assert!(second.message.contains("the name a:1;"));
     }
 
     #[test]
-    fn a_step_that_others_need_has_the_usual_time_limit() {
-        let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], Earlier::default());
-        steps.run_always("a", "", || Ok(()));
-        steps.prepare("b", "", || Ok(()));
-        steps.run("c", "", || Ok(()));
-        let needed = events(&out).into_iter().filter_map(|event| match event {
-            Event::Begin { needed, .. } => Some(needed),
+    fn needs_always_run_and_are_reported_if_they_fail() {
+        let earlier = after(&["a:ended"], &[]);
+        let events = events_after(&earlier, &["b"], |steps| {
+            let failed = steps.run_needed("a", "ended", || Err(Stop::error("known")));
+            assert_eq!(failed, Ran::Failed);
+            assert_eq!(steps.run_needed("a", "fine", || Ok(())), Ran::Fine);
+            assert_eq!(steps.run_needed("b", "shown", || Ok(())), Ran::Fine);
+            assert_eq!(steps.need("b", "quiet", None, || Ok(())), Ran::Fine);
+            steps.need("a", "broken", None, || Err(Stop::error("new")));
+            steps.run("b", "case", || Ok(()));
+        });
+        let expected = [
+            ("shown", Outcome::Pass),
+            ("broken", Outcome::Fail),
+            ("case", Outcome::Pass),
+        ];
+        assert_eq!(outcomes(&events), expected);
+        let needs = events.iter().filter_map(|event| match event {
+            Event::Begin { is_need, .. } => Some(*is_need),
             _ => None,
         });
-        assert_eq!(needed.collect::<Vec<_>>(), [true, true, false]);
+        let expected = [true, true, true, true, true, false];
+        assert_eq!(needs.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_ended_an_earlier_process_does_not_run_again() {
+        let earlier = after(&[], &["a", "b"]);
+        let events = events_after(&earlier, &[], |steps| {
+            assert_eq!(steps.run_needed("a", "", || panic!("again")), Ran::Failed);
+            assert_eq!(steps.need("b", "", None, || panic!("again")), Ran::Failed);
+            assert_eq!(steps.run("c", "", || Ok(())), Ran::Fine);
+        });
+        assert_eq!(outcomes(&events), [("", Outcome::Pass)]);
     }
 
     #[test]
     fn a_long_message_is_shortened() {
-        let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], Earlier::default());
-        steps.run("a", "", || Err(Stop::error("x".repeat(10 * MESSAGE))));
-        let events = events(&out);
-        assert!(
-            matches!(&events[1], Event::End(f) if f.message.len() < 2 * MESSAGE && f.message.contains("bytes omitted"))
-        );
+        let events = events_of(|steps| {
+            steps.run("a", "", || Err(Stop::error("x".repeat(10 * MESSAGE))));
+        });
+        let message = &findings(&events)[0].message;
+        assert!(message.len() < 2 * MESSAGE && message.contains("bytes omitted"));
     }
 
     #[test]
     fn an_excused_failure_is_skipped() {
-        let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], Earlier::default());
-        steps.excuse(Some("why".to_owned()));
-        assert_eq!(
-            steps.run("a", "1", || Err(Stop::mismatch("no"))),
-            Ran::Failed
-        );
-        steps.run("a", "2", || Ok(()));
-        let events = events(&out);
+        let events = events_of(|steps| {
+            steps.excuse(Some("why".to_owned()));
+            let wrong = steps.run("a", "1", || Err(Stop::mismatch("no")));
+            assert_eq!(wrong, Ran::Failed);
+            steps.run("a", "2", || Ok(()));
+        });
         assert!(matches!(&events[0], Event::Begin { excuse: Some(why), .. } if why == "why"));
-        assert!(matches!(&events[1], Event::End(f) if f.message == "why: mismatch: no"));
-        let expected = [("1".into(), Outcome::Skip), ("2".into(), Outcome::Pass)];
+        assert_eq!(findings(&events)[0].message, "why: mismatch: no");
+        let expected = [("1", Outcome::Skip), ("2", Outcome::Pass)];
         assert_eq!(outcomes(&events), expected);
     }
 
     #[test]
-    fn a_remark_is_the_message_of_the_step_that_passes() {
-        let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], Earlier::default());
-        let remark = steps.remark();
-        steps.run("a", "1", || {
-            remark.add("7 of 24 inputs");
-            remark.add("more");
-            Ok(())
+    fn a_remark_is_the_message_of_the_case_that_passes() {
+        let events = events_of(|steps| {
+            let remark = steps.remark();
+            steps.run("a", "1", || {
+                remark.add("7 of 24 inputs");
+                remark.add("more");
+                Ok(())
+            });
+            steps.run("a", "2", || Ok(()));
         });
-        steps.run("a", "2", || Ok(()));
-        let messages = events(&out).into_iter().filter_map(|event| match event {
-            Event::End(finding) => Some(finding.message),
-            _ => None,
-        });
-        assert_eq!(messages.collect::<Vec<_>>(), ["7 of 24 inputs; more", ""]);
+        let messages = findings(&events).into_iter();
+        let messages: Vec<&str> = messages.map(|finding| &*finding.message).collect();
+        assert_eq!(messages, ["7 of 24 inputs; more", ""]);
     }
 
     #[test]
-    fn steps_with_a_limit_are_skipped_after_some_exceeded_theirs() {
-        let limit = Duration::from_secs(1);
-        let mut out = Vec::new();
+    fn cases_with_a_budget_are_skipped_after_some_exceeded_theirs() {
+        let earlier = after(&["a:again"], &["a:fatal"]);
+        let events = events_after(&earlier, &[], |steps| {
+            let again = steps.need("a", "again", Some(SECOND), || Ok(()));
+            assert_eq!(again, Ran::Fine);
+            let fatal = steps.need("a", "fatal", Some(SECOND), || panic!("ran again"));
+            assert_eq!(fatal, Ran::Failed);
+            assert_eq!(steps.run_within("a", "1", SECOND, || Ok(())), Ran::Fine);
+        });
+        assert_eq!(outcomes(&events), [("1", Outcome::Pass)]);
         let earlier = Earlier {
-            resume_after: Some(1),
-            deadly: &[1],
-            overruns: &[1],
-            ..Earlier::default()
+            overruns: MAX_OVERRUNS,
+            ..earlier
         };
-        let mut steps = Steps::new(&mut out, &[], earlier);
-        assert!(steps.measure("a", "again", limit, || ()));
-        assert!(!steps.measure("a", "deadly", limit, || panic!("ran again")));
-        assert_eq!(steps.run_within("a", "1", limit, || Ok(())), Ran::Fine);
-        let events = events(&out);
-        let limited = |event: &&Event| {
-            matches!(
-                event,
-                Event::Begin {
-                    skip_at_limit: true,
-                    ..
-                }
-            )
-        };
-        assert_eq!(events.iter().filter(limited).count(), 1);
-
-        let mut out = Vec::new();
-        let earlier = Earlier {
-            overruns: &[0; MAX_OVERRUNS],
-            ..Earlier::default()
-        };
-        let mut steps = Steps::new(&mut out, &[], earlier);
-        assert!(!steps.measure("a", "m", limit, || panic!("ran")));
-        steps.attempt("a", "1", limit, || panic!("ran"));
-        steps.run_within("a", "1", limit, || panic!("ran"));
-        assert_eq!(outcomes(&self::events(&out)), [("1".into(), Outcome::Skip)]);
+        let events = events_after(&earlier, &[], |steps| {
+            let again = steps.need("a", "again", Some(SECOND), || Ok(()));
+            assert_eq!(again, Ran::Fine);
+            let new = steps.need("a", "new", Some(SECOND), || panic!("ran"));
+            assert_eq!(new, Ran::No);
+            steps.run_within("a", "1", SECOND, || panic!("ran"));
+        });
+        assert_eq!(outcomes(&events), [("1", Outcome::Skip)]);
     }
 
     #[test]
     fn other_cases_of_a_check_that_has_hung_are_skipped() {
-        let mut out = Vec::new();
         let earlier = Earlier {
-            hung: &["a".to_owned()],
+            hung: vec!["a".to_owned()],
             ..Earlier::default()
         };
-        let limit = Duration::from_secs(1);
-        let mut steps = Steps::new(&mut out, &[], earlier);
-        steps.run("a", "1", || panic!("ran"));
-        steps.attempt("a", "2", limit, || panic!("ran"));
-        steps.run_within("a", "2", limit, || panic!("ran"));
-        steps.run("b", "3", || Ok(()));
+        let events = events_after(&earlier, &[], |steps| {
+            steps.run("a", "1", || panic!("ran"));
+            steps.run_within("a", "2", SECOND, || panic!("ran"));
+            steps.run("b", "3", || Ok(()));
+        });
         let expected = [
             ("1", Outcome::Skip),
             ("2", Outcome::Skip),
             ("3", Outcome::Pass),
         ];
-        let expected = expected.map(|(case, outcome)| (case.to_owned(), outcome));
-        assert_eq!(outcomes(&events(&out)), expected);
+        assert_eq!(outcomes(&events), expected);
     }
 
     #[test]
-    fn a_panic_fails_its_step_only() {
-        let mut out = Vec::new();
-        let mut steps = Steps::new(&mut out, &[], Earlier::default());
-        assert_eq!(steps.run("a", "1", || panic!("oh {}", 1)), Ran::Failed);
-        assert_eq!(steps.run("a", "2", || Ok(())), Ran::Fine);
-        let events = events(&out);
-        assert!(
-            matches!(&events[1], Event::End(f) if f.message.contains("oh 1")),
-            "{events:?}"
-        );
-    }
-
-    #[test]
-    fn finished_and_unselected_steps_do_not_run() {
-        let mut out = Vec::new();
-        let checks = ["a:1*".parse().unwrap()];
-        let mut steps = Steps::new(&mut out, &checks, after(0));
-        assert!(steps.wants("a") && !steps.wants("b"));
-        assert_eq!(steps.run("a", "1", || panic!("behind")), Ran::No);
-        assert_eq!(steps.run("a", "2", || panic!("not asked for")), Ran::No);
-        assert_eq!(steps.run("a", "11", || Ok(())), Ran::Fine);
-        let events = events(&out);
-        assert!(
-            matches!(events[0], Event::Begin { index: 2, .. }),
-            "numbers do not depend on what ran"
-        );
+    fn a_panic_fails_its_case_only() {
+        let events = events_of(|steps| {
+            assert_eq!(steps.run("a", "1", || panic!("oh {}", 1)), Ran::Failed);
+            assert_eq!(steps.run("a", "2", || Ok(())), Ran::Fine);
+        });
+        assert!(findings(&events)[0].message.contains("oh 1"));
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! * A reader of the child's standard output parses events and sends them into a channel.
 //! * A reader of its standard error keeps the last lines, for the message if the child dies.
-//! * The supervisor waits for the channel, at most as long as the current step may take.
+//! * The supervisor waits for the channel, at most as long as the current case may take.
 //!
 //! A wait ends in one of four ways. An event arrives: the supervisor handles it and waits again,
 //! with a new time limit. The time limit passes, as [`crate::stopwatch`] measures it: the supervisor kills the child's process group,
@@ -17,17 +17,17 @@
 //! process that has left the group can keep them open; then the readers are waited for only as long
 //! as [`GRACE`]. Whatever arrives, they keep a bounded part of it.
 //!
-//! The child's standard input is a pipe that tells it when this process has ended
-//! ([`crate::leash`]).
+//! The child's standard input is a pipe that has one line, the job, and then tells the child when this
+//! process has ended ([`crate::leash`]).
 
 use super::log;
 use crate::lines::Lines;
 use crate::protocol::{Event, events};
-use crate::record::Cause;
+use crate::record::{Cause, name};
 use crate::stopwatch::Stopwatch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -56,41 +56,43 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// How long the output may stay open after the process group was killed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A step that has begun.
-pub(super) struct Step {
-    pub(super) index: usize,
+/// A case that has begun.
+pub(super) struct Case {
     pub(super) check: String,
     pub(super) case: String,
     pub(super) begun: Instant,
-    /// The step's own time limit. A step that exceeds it is not a failure.
-    pub(super) limit: Option<Duration>,
-    /// Whether the step is reported as skipped if it exceeds its own time limit.
-    pub(super) skip_at_limit: bool,
+    /// The case's own time limit. A case that exceeds it is not a failure.
+    pub(super) budget: Option<Duration>,
+    /// Whether later cases need it.
+    pub(super) is_need: bool,
     /// Why a failure is possible, and no finding.
     pub(super) excuse: Option<String>,
-    /// The time after which the step has failed as expected.
+    /// The time after which the case has failed as expected.
     pub(super) hang: Option<Duration>,
 }
 
-impl Step {
-    /// The step for failures of the process itself.
-    pub(super) fn of_the_process(begun: Instant) -> Step {
-        Step {
-            index: 0,
+impl Case {
+    /// The case for failures of the process itself.
+    pub(super) fn of_the_process(begun: Instant) -> Case {
+        Case {
             check: "lifecycle".into(),
             case: "process".into(),
             begun,
-            limit: None,
-            skip_at_limit: false,
+            budget: None,
+            is_need: false,
             excuse: None,
             hang: None,
         }
     }
 
-    /// The step's time limit, if that of others is `usual`, and whether the step was expected to
+    pub(super) fn name(&self) -> String {
+        name(&self.check, &self.case)
+    }
+
+    /// The case's time limit, if that of others is `usual`, and whether the case was expected to
     /// exceed it.
     pub(super) fn time_limit(&self, usual: Duration) -> (Duration, bool) {
-        let usual = self.limit.map_or(usual, |limit| limit.min(usual));
+        let usual = self.budget.map_or(usual, |budget| budget.min(usual));
         match self.hang {
             Some(hang) if hang < usual => (hang, true),
             _ => (usual, false),
@@ -103,8 +105,10 @@ pub(super) type HangOf<'a> = dyn Fn(&str, &str) -> Option<Duration> + 'a;
 
 /// The end of a child.
 pub(super) struct End {
-    /// The step that had begun and not ended.
-    pub(super) step: Option<Step>,
+    /// The names of the cases that have ended.
+    pub(super) ended: Vec<String>,
+    /// The case that had begun and not ended.
+    pub(super) case: Option<Case>,
     /// Why the child did not finish; `None` if it did.
     pub(super) death: Option<Death>,
     /// The time of the last event.
@@ -115,7 +119,7 @@ pub(super) struct End {
 pub(super) struct Death {
     pub(super) cause: Cause,
     pub(super) message: String,
-    /// Whether a step was killed that was expected to hang.
+    /// Whether a case was killed that was expected to hang.
     pub(super) is_expected: bool,
 }
 
@@ -133,7 +137,8 @@ impl End {
     /// The end of a child that could not be started.
     pub(super) fn not_started(error: &io::Error) -> End {
         End {
-            step: None,
+            ended: Vec::new(),
+            case: None,
             death: Some(Death::new(
                 Cause::Error,
                 format!("failed to start a child process: {error}"),
@@ -157,8 +162,13 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a child. `timeout` is the time limit of each of its steps.
-    pub(super) fn start(mut command: Command, timeout: Duration) -> io::Result<Process> {
+    /// Starts a child, and writes a line to its standard input, which stays open. `timeout` is the time
+    /// limit of each of its cases.
+    pub(super) fn start(
+        command: &mut Command,
+        input: &str,
+        timeout: Duration,
+    ) -> io::Result<Process> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -171,7 +181,7 @@ impl Process {
         let (closed, stderr_closed) = mpsc::channel();
         let tail = Arc::new(Mutex::new(Tail::default()));
         // From here on, an error kills the child.
-        let process = Process {
+        let mut process = Process {
             child,
             status: None,
             events,
@@ -190,13 +200,18 @@ impl Process {
             }
         })?;
         thread::Builder::new().spawn(move || keep_tail(stderr, &tail, closed))?;
+        if let Some(stdin) = &mut process.child.stdin {
+            // This fails if the child has ended, which `listen` reports.
+            let _ = writeln!(stdin, "{input}");
+        }
         Ok(process)
     }
 
     /// Passes the child's events on until the child has ended. Kills it if no event arrives within
-    /// the time limit of the current step.
+    /// the time limit of the current case.
     pub(super) fn listen(&mut self, hang_of: &HangOf<'_>, on_event: &mut dyn FnMut(Event)) -> End {
-        let mut step: Option<Step> = None;
+        let mut case: Option<Case> = None;
+        let mut ended = Vec::new();
         let mut done = false;
         let mut last_event = Instant::now();
         let mut stopwatch = Stopwatch::start(Pid::from_child(&self.child));
@@ -204,33 +219,32 @@ impl Process {
         let mut last_moment: Option<Instant> = None;
         loop {
             let (limit, is_expected) =
-                (step.as_ref()).map_or((self.timeout, false), |step| step.time_limit(self.timeout));
+                (case.as_ref()).map_or((self.timeout, false), |case| case.time_limit(self.timeout));
             match self.events.recv_timeout(INTERVAL.min(limit)) {
                 Ok(event) => {
                     last_event = Instant::now();
                     stopwatch.restart();
                     match &event {
                         Event::Begin {
-                            index,
                             check,
-                            case,
-                            limit_ms,
-                            skip_at_limit,
-                            needed,
+                            case: name,
+                            budget,
+                            is_need,
                             excuse,
                         } => {
-                            step = Some(Step {
-                                index: *index,
+                            case = Some(Case {
                                 check: check.clone(),
-                                case: case.clone(),
+                                case: name.clone(),
                                 begun: last_event,
-                                limit: limit_ms.map(Duration::from_millis),
-                                skip_at_limit: *skip_at_limit,
+                                budget: *budget,
+                                is_need: *is_need,
                                 excuse: excuse.clone(),
-                                hang: (!needed).then(|| hang_of(check, case)).flatten(),
+                                hang: (!is_need).then(|| hang_of(check, name)).flatten(),
                             });
                         }
-                        Event::End(_) | Event::Quiet => step = None,
+                        Event::End(_) | Event::Quiet => {
+                            ended.extend(case.take().map(|case| case.name()));
+                        }
                         Event::Done => done = true,
                         Event::Device { .. } | Event::Waiting | Event::Remark { .. } => {}
                     }
@@ -256,7 +270,8 @@ impl Process {
                             format!("no answer within {} s{which}; killed", limit.as_secs());
                         let cause = Cause::Timeout;
                         return End {
-                            step,
+                            ended,
+                            case,
                             death: Some(Death {
                                 cause,
                                 message,
@@ -270,7 +285,7 @@ impl Process {
             }
         }
         let death = match self.reap() {
-            _ if done && step.is_none() => None,
+            _ if done && case.is_none() => None,
             Ok(status) => Some(Death::new(Cause::Crash, self.describe_death(status))),
             Err(error) => Some(Death::new(
                 Cause::Error,
@@ -278,7 +293,8 @@ impl Process {
             )),
         };
         End {
-            step,
+            ended,
+            case,
             death,
             last_event,
         }
@@ -430,7 +446,7 @@ mod tests {
     fn shell(script: &str, timeout: Duration) -> (Vec<Event>, End) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let mut process = Process::start(command, timeout).unwrap();
+        let mut process = Process::start(&mut command, "", timeout).unwrap();
         let mut events = Vec::new();
         let end = process.listen(&|_, _| None, &mut |event| events.push(event));
         (events, end)
@@ -445,12 +461,10 @@ mod tests {
 
     fn begin() -> Event {
         Event::Begin {
-            index: 7,
             check: "blocks".into(),
             case: "main #0".into(),
-            limit_ms: None,
-            skip_at_limit: false,
-            needed: false,
+            budget: None,
+            is_need: false,
             excuse: None,
         }
     }
@@ -482,7 +496,7 @@ mod tests {
             message.contains("SIGSEGV") && message.contains("last words"),
             "{message}"
         );
-        assert_eq!(end.step.unwrap().index, 7);
+        assert_eq!(end.case.unwrap().name(), "blocks:main #0");
     }
 
     #[test]
@@ -500,7 +514,7 @@ mod tests {
         let (_, end) = shell(&script, Duration::from_millis(300));
         let Death { cause, message, .. } = end.death.unwrap();
         assert_eq!(cause, Cause::Timeout, "{message}");
-        assert_eq!(end.step.unwrap().case, "main #0");
+        assert_eq!(end.case.unwrap().case, "main #0");
         assert!(begun.elapsed() < Duration::from_secs(20));
     }
 
@@ -563,17 +577,17 @@ mod tests {
         };
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{}sleep 60\n", say(&begin()))]);
-        let mut process = Process::start(command, LONG).unwrap();
+        let mut process = Process::start(&mut command, "", LONG).unwrap();
         let end = process.listen(&hang_of, &mut |_| {});
         let death = end.death.unwrap();
         assert!(death.is_expected && death.cause == Cause::Timeout);
-        let step = end.step.unwrap();
-        assert!(step.begun.elapsed() < LONG);
+        let case = end.case.unwrap();
+        assert!(case.begun.elapsed() < LONG);
         // A limit that is not shorter changes nothing.
         let second = Duration::from_secs(1);
-        assert_eq!(step.time_limit(second), (Duration::from_millis(300), true));
+        assert_eq!(case.time_limit(second), (Duration::from_millis(300), true));
         let least = Duration::from_millis(300);
-        assert_eq!(step.time_limit(least), (least, false));
+        assert_eq!(case.time_limit(least), (least, false));
     }
 
     #[test]
@@ -582,7 +596,7 @@ mod tests {
         let script = format!("sleep 60 &\necho $! >&2\n{}", say(&Event::Done));
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
-        let mut process = Process::start(command, LONG).unwrap();
+        let mut process = Process::start(&mut command, "", LONG).unwrap();
         assert!(process.listen(&|_, _| None, &mut |_| {}).death.is_none());
         let left: i32 = process.stderr().parse().unwrap();
         let has_ended = || {

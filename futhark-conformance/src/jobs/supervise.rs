@@ -1,43 +1,33 @@
-//! Supervises one job: starts child processes until every step has a result.
+//! Supervises one job: starts child processes until every case has a result.
 //!
-//! A child runs the steps of a job in a fixed order, and announces each one (`Event::Begin`)
-//! before it starts. When a child dies, the supervisor therefore knows the step that killed it,
-//! and starts another child that resumes after this step.
+//! A child announces each case (`Event::Begin`) before it starts. When a child dies, the supervisor
+//! therefore knows the case that killed it, records it, and starts another child, which goes on with
+//! the cases that have not ended ([`Earlier`]).
 //!
-//! ```text
-//!                start child
-//!                     │            Begin
-//!                     ▼          ────────▶
-//!               between steps                in a step
-//!                │         ▲     ◀────────       │
-//!           Done │         │     End, Quiet      │ the child dies
-//!                ▼         │                     ▼
-//!            finished      └──────────────── what next?  ([`Progress::next`])
-//! ```
-//!
-//! | a child dies | result of the step | the next child |
+//! | a child dies | result of the case | the next child |
 //! |---|---|---|
-//! | by the time limit of an attempt (`Steps::attempt`, `Steps::measure`) | none | resumes after the step |
-//! | by the time limit of a step with generated inputs (`Steps::run_within`) | skipped | resumes after the step |
-//! | by the time limit of an expected failure, in another step | a failure | resumes after the step |
-//! | by the usual time limit, in unoptimised C | none | repeats the step in optimised code |
-//! | in a step, in any other way | a failure | resumes after the step |
-//! | between two steps | a failure of `lifecycle: process` | none |
+//! | by the budget of something that others need (`Steps::need`) | none | goes on with the others |
+//! | by the budget of a case (`Steps::run_within`) | skipped | goes on with the others |
+//! | by the time limit of an expected failure | a failure | goes on with the others |
+//! | by the usual time limit, in unoptimised C | none | repeats the case in optimised code |
+//! | in a case, in any other way | a failure | goes on with the others |
+//! | between two cases | a failure of `lifecycle: process` | none |
 //!
-//! Some steps run in every child, such as compiling and loading. One that has ended a child fails in
-//! the next ones without being run ([`JobSpec::deadly`]), which then skip what depends on it.
+//! Every child runs what later cases need, such as compiling and loading. What has ended a child fails
+//! in the next ones without being run, which then skip what depends on it.
 //!
 //! The job ends early after [`MAX_DEATHS`], [`MAX_TIMEOUTS`] or [`MAX_ATTEMPTS`]. How a child is
 //! waited for and killed is described in [`super::process`].
 
-use super::process::{Death, End, Process, Step};
+use super::process::{Case, Death, End, Process};
 use super::{Job, Settings, Update, environment, log};
+use crate::child;
 use crate::devices::{Answer, Device, Tried};
 use crate::emulated::FINDINGS;
 use crate::expect::TimeLimits;
-use crate::leash::LEASHED;
-use crate::protocol::{Event, JobSpec, RunSpec};
+use crate::protocol::{Earlier, Event, JobSpec, RunSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -49,9 +39,8 @@ const MAX_DEATHS: usize = 20;
 /// The same for timeouts, which take more time.
 const MAX_TIMEOUTS: usize = 5;
 
-/// The same for steps that exceeded their own time limit, which is not a failure. A child omits
-/// such steps after [`crate::harness::steps::MAX_OVERRUNS`], so this ends only jobs of children
-/// that do not.
+/// The same for budgets that were exceeded, which is not a failure. A child omits cases with a budget
+/// after [`crate::harness::steps::MAX_OVERRUNS`], so this ends only jobs of children that do not.
 const MAX_ATTEMPTS: usize = 10;
 
 /// The least time limit of a probe. A device that is slow to start must still be found.
@@ -68,8 +57,8 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         Ok(file) => file,
         Err(error) => {
             let message = format!("failed to create a file for the emulated device: {error}");
-            let step = Step::of_the_process(Instant::now());
-            send(Update::Found(failure(&step, Cause::Error, message)));
+            let case = Case::of_the_process(Instant::now());
+            send(Update::Found(failure(&case, Cause::Error, message)));
             return;
         }
     };
@@ -81,18 +70,15 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             device: job.device.clone(),
             compiler: PathBuf::from(&job.compiler.path),
             checks: job.checks.clone(),
-            resume_after: progress.resume_after,
-            deadly: progress.deadly.clone(),
-            overruns: progress.overruns.clone(),
-            hung: progress.hung.clone(),
+            earlier: progress.earlier.clone(),
             run: RunSpec {
                 optimise: progress.optimise,
                 ..settings.run.clone()
             },
         };
-        let command = command(settings, &spec, findings);
+        let process = start(settings, &spec, findings, progress.timeout);
         let hang_of = |check: &str, case: &str| settings.hangs.of(&job.place, check, case);
-        let end = match command.and_then(|command| Process::start(command, progress.timeout)) {
+        let end = match process {
             Ok(mut process) => process.listen(&hang_of, &mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Step { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
@@ -122,9 +108,9 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
 
 /// What follows the end of a child.
 enum Next {
-    /// Every step has a result.
+    /// Every case has a result.
     Finished,
-    /// Another child continues; the step that ended this one failed, or has no result.
+    /// Another child goes on; the case that ended this one failed, or has no result.
     Resume(Option<Finding>),
     /// No other child is started. The finding says why.
     GiveUp(Finding),
@@ -132,23 +118,16 @@ enum Next {
 
 /// The progress of a job over its child processes.
 struct Progress<'a> {
-    /// The last step with a result.
-    resume_after: Option<usize>,
-    /// The steps that ended a child.
-    deadly: Vec<usize>,
-    /// Those of them that exceeded their own time limit.
-    overruns: Vec<usize>,
-    /// The checks of which a case has hung as expected.
-    hung: Vec<String>,
+    earlier: Earlier,
     /// The time limits of expected hangs.
     hangs: &'a TimeLimits,
     /// Whether the next child uses optimised code.
     optimise: bool,
-    /// The step that the next child repeats in optimised code, and the message of its failure.
-    repeated: Option<(Step, String)>,
+    /// The case that the next child repeats in optimised code, and the message of its failure.
+    repeated: Option<(Case, String)>,
     /// Whether optimised code cannot be compiled within the time limit.
     is_stuck: bool,
-    /// The time limit of a step in the next child.
+    /// The time limit of a case.
     timeout: Duration,
     deaths: usize,
     timeouts: usize,
@@ -157,10 +136,7 @@ struct Progress<'a> {
 impl<'a> Progress<'a> {
     fn new(settings: &'a Settings) -> Progress<'a> {
         Progress {
-            resume_after: None,
-            deadly: Vec::new(),
-            overruns: Vec::new(),
-            hung: Vec::new(),
+            earlier: Earlier::default(),
             hangs: &settings.hangs,
             optimise: settings.run.optimise,
             repeated: None,
@@ -176,90 +152,92 @@ impl<'a> Progress<'a> {
         let Some(death) = end.death else {
             return Next::Finished;
         };
-
-        let Some(step) = end.step else {
-            let step = Step::of_the_process(end.last_event);
-            let message = format!("between two steps: {}", death.message);
-            return Next::GiveUp(failure(&step, death.cause, message));
+        self.earlier.ended.extend(end.ended);
+        self.earlier.last_was_slow = false;
+        let Some(case) = end.case else {
+            let case = Case::of_the_process(end.last_event);
+            let message = format!("between two cases: {}", death.message);
+            return Next::GiveUp(failure(&case, death.cause, message));
         };
         let timed_out = death.cause == Cause::Timeout;
-        // A child with optimised code ended before the step that it was to repeat.
+        // A child with optimised code ended before the case that it was to repeat.
+        let is_still_ahead = |other: &Case| {
+            let name = other.name();
+            name != case.name() && !self.earlier.ended.contains(&name)
+        };
         let repeated = self.repeated.take();
-        if let Some((repeated, first)) = repeated.filter(|(other, _)| step.index < other.index) {
+        if let Some((repeated, first)) = repeated.filter(|(other, _)| is_still_ahead(other)) {
             self.optimise = false;
             self.is_stuck = true;
             let message = format!(
                 "{first}\nin optimised code, {} fails: {}",
-                step.check, death.message
+                case.check, death.message
             );
             return self.failed(&repeated, Death::new(Cause::Timeout, message));
         }
-        // The code is not at fault, so it is not repeated with optimisation. A step that prepares others
-        // has no result.
-        if death.is_expected && (step.limit.is_none() || step.skip_at_limit) {
-            if self.hangs.has_whole(&job.place, &step.check) {
-                self.hung.push(step.check.clone());
+        // The code is not at fault, so it is not repeated with optimisation.
+        if death.is_expected {
+            if self.hangs.has_whole(&job.place, &case.check) {
+                self.earlier.hung.push(case.check.clone());
             }
-            return self.failed(&step, death);
+            return self.failed(&case, death);
         }
-        if timed_out && step.limit.is_some() {
-            self.has_died_in(step.index);
-            self.overruns.push(step.index);
-            if self.overruns.len() == MAX_ATTEMPTS {
+        if timed_out && case.budget.is_some() {
+            self.has_died_in(&case);
+            self.earlier.overruns += 1;
+            self.earlier.last_was_slow = true;
+            if self.earlier.overruns == MAX_ATTEMPTS {
                 let message =
                     format!("{MAX_ATTEMPTS} attempts ran out of time: the rest was not checked");
-                return Next::GiveUp(failure(&step, death.cause, message));
+                return Next::GiveUp(failure(&case, death.cause, message));
             }
-            return Next::Resume(step.skip_at_limit.then(|| too_slow(&step)));
+            return Next::Resume((!case.is_need).then(|| too_slow(&case)));
         }
         // Kernels of GPU backends are always optimised, and so is the Futhark compiler. Loading runs
         // no code of the program.
-        let runs_code = step.check != "compile" && step.case != "load";
+        let runs_code = case.check != "compile" && case.case != "load";
         let is_slow_code = runs_code && !job.device.backend.is_gpu();
         if timed_out && !self.optimise && !self.is_stuck && is_slow_code {
-            self.resume_after = step.index.checked_sub(1);
             self.optimise = true;
-            self.repeated = Some((step, death.message));
+            self.repeated = Some((case, death.message));
             return Next::Resume(None);
         }
-        self.failed(&step, death)
+        self.failed(&case, death)
     }
 
-    /// What follows a step that has failed by ending a child.
-    fn failed(&mut self, step: &Step, death: Death) -> Next {
+    /// What follows a case that has failed by ending a child.
+    fn failed(&mut self, case: &Case, death: Death) -> Next {
         let Death {
             cause,
             message,
             is_expected,
         } = death;
-        self.has_died_in(step.index);
+        self.has_died_in(case);
         self.deaths += 1;
         // An expected hang took little time.
         self.timeouts += usize::from(cause == Cause::Timeout && !is_expected);
         if self.deaths == MAX_DEATHS || self.timeouts == MAX_TIMEOUTS {
             let message = format!(
-                "{message}\nthe process died in {} steps: the rest was not checked",
+                "{message}\nthe process died in {} cases: the rest was not checked",
                 self.deaths
             );
-            return Next::GiveUp(failure(step, cause, message));
+            return Next::GiveUp(failure(case, cause, message));
         }
-        Next::Resume(Some(failure(step, cause, message)))
+        Next::Resume(Some(failure(case, cause, message)))
     }
 
-    /// Records a step that ended a child. A child repeats steps that others depend on, so the step
-    /// may have a lower number than the one after which the child resumed.
-    fn has_died_in(&mut self, step: usize) {
-        self.resume_after = self.resume_after.max(Some(step));
-        self.deadly.push(step);
+    fn has_died_in(&mut self, case: &Case) {
+        self.earlier.ended.insert(case.name());
+        self.earlier.fatal.insert(case.name());
     }
 }
 
-/// The finding for a step that exceeded its own time limit.
-fn too_slow(step: &Step) -> Finding {
-    let seconds = step.begun.elapsed().as_secs_f64();
+/// The finding for a case that exceeded its budget.
+fn too_slow(case: &Case) -> Finding {
+    let seconds = case.begun.elapsed().as_secs_f64();
     Finding {
-        check: step.check.clone(),
-        case: step.case.clone(),
+        check: case.check.clone(),
+        case: case.case.clone(),
         outcome: Outcome::Skip,
         cause: None,
         message: format!(
@@ -269,16 +247,16 @@ fn too_slow(step: &Step) -> Finding {
     }
 }
 
-fn failure(step: &Step, cause: Cause, message: String) -> Finding {
+fn failure(case: &Case, cause: Cause, message: String) -> Finding {
     let finding = Finding {
-        check: step.check.clone(),
-        case: step.case.clone(),
+        check: case.check.clone(),
+        case: case.case.clone(),
         outcome: Outcome::Fail,
         cause: Some(cause),
         message,
-        seconds: step.begun.elapsed().as_secs_f64(),
+        seconds: case.begun.elapsed().as_secs_f64(),
     };
-    finding.excused(step.excuse.as_deref())
+    finding.excused(case.excuse.as_deref())
 }
 
 /// Compiles and runs a small program on a device. The failure is in the words of the tool that failed.
@@ -288,15 +266,11 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
         device: device.clone(),
         compiler: PathBuf::from(&compiler.path),
         checks: Vec::new(),
-        resume_after: None,
-        deadly: Vec::new(),
-        overruns: Vec::new(),
-        hung: Vec::new(),
+        earlier: Earlier::default(),
         run: settings.run.clone(),
     };
     let limit = settings.timeout.max(PROBE);
-    let command = command(settings, &spec, None);
-    let mut process = match command.and_then(|command| Process::start(command, limit)) {
+    let mut process = match start(settings, &spec, None, limit) {
         Ok(process) => process,
         Err(error) => {
             return Tried {
@@ -334,15 +308,16 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
     }
 }
 
-/// The command that starts a child process. The emulated device reports misuse to `findings`.
+/// Starts a child process. The emulated device reports misuse to `findings`.
 ///
 /// # Errors
 /// If a path in the specification is not valid Unicode.
-fn command(
+fn start(
     settings: &Settings,
     spec: &JobSpec,
     findings: Option<&Path>,
-) -> std::io::Result<Command> {
+    timeout: Duration,
+) -> io::Result<Process> {
     let mut command = Command::new(&settings.executable);
     command
         .env_clear()
@@ -355,16 +330,18 @@ fn command(
     if let Some(scratch) = &settings.scratch {
         command.env("TMPDIR", scratch.path());
     }
-    command.args(["child", LEASHED]);
-    command.arg(serde_json::to_string(spec)?);
-    Ok(command)
+    let spec = serde_json::to_string(spec)?;
+    Process::start(command.arg(child::COMMAND), &spec, timeout)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Place;
+    use crate::record::{Place, name};
     use futhark_manifest::Backend;
+
+    /// The name of the case of `death`.
+    const PROCESS: &str = "lifecycle:process";
 
     fn job_on(backend: Backend) -> Job {
         let device = Device::host(backend);
@@ -388,24 +365,26 @@ mod tests {
         }
     }
 
-    /// The death of a child in step 7.
-    fn death(cause: Cause, limit: Option<Duration>) -> End {
-        let mut step = Step::of_the_process(Instant::now());
-        (step.index, step.limit) = (7, limit);
+    /// The death of a child in a case with this budget, after another case.
+    fn death(cause: Cause, budget: Option<Duration>) -> End {
+        let mut case = Case::of_the_process(Instant::now());
+        case.budget = budget;
         End {
-            step: Some(step),
+            ended: vec!["compile".into()],
+            case: Some(case),
             death: Some(Death::new(cause, "m".into())),
             last_event: Instant::now(),
         }
     }
 
     #[test]
-    fn a_crash_fails_its_step_and_the_next_child_resumes_after_it() {
+    fn a_crash_fails_its_case_and_the_next_child_goes_on_with_the_others() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Crash, None), &job);
         assert!(matches!(next, Next::Resume(Some(finding)) if finding.message == "m"));
-        assert_eq!(progress.resume_after, Some(7));
+        assert!(progress.earlier.ended.contains("compile"));
+        assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         for _ in 2..MAX_DEATHS {
             let next = progress.next(death(Cause::Crash, None), &job);
             assert!(matches!(next, Next::Resume(Some(_))));
@@ -418,7 +397,7 @@ mod tests {
     fn a_crash_with_an_excuse_is_skipped() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut end = death(Cause::Crash, None);
-        end.step.as_mut().unwrap().excuse = Some("why".into());
+        end.case.as_mut().unwrap().excuse = Some("why".into());
         let next = Progress::new(&settings).next(end, &job);
         let Next::Resume(Some(finding)) = next else {
             panic!()
@@ -428,19 +407,24 @@ mod tests {
     }
 
     #[test]
-    fn a_step_with_generated_inputs_that_runs_out_of_time_is_skipped() {
+    fn a_case_that_exceeds_its_budget_is_skipped() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        progress.resume_after = Some(9);
-        let mut end = death(Cause::Timeout, Some(Duration::from_secs(1)));
-        end.step.as_mut().unwrap().skip_at_limit = true;
+        let end = death(Cause::Timeout, Some(Duration::from_secs(1)));
         let Next::Resume(Some(finding)) = progress.next(end, &job) else {
-            panic!("the step has no result")
+            panic!("the case has no result")
         };
         assert_eq!(finding.outcome, Outcome::Skip);
         assert!(finding.message.starts_with("too slow for this check"));
-        assert_eq!(progress.resume_after, Some(9));
-        assert_eq!((progress.deadly, progress.overruns), (vec![7], vec![7]));
+        let Earlier {
+            fatal,
+            overruns,
+            last_was_slow,
+            ..
+        } = &progress.earlier;
+        assert!(fatal.contains(PROCESS) && *overruns == 1 && *last_was_slow);
+        progress.next(death(Cause::Crash, None), &job);
+        assert!(!progress.earlier.last_was_slow);
     }
 
     #[test]
@@ -449,7 +433,7 @@ mod tests {
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Timeout, None), &job);
         assert!(matches!(next, Next::Resume(None)));
-        assert_eq!(progress.resume_after, Some(6));
+        assert!(!progress.earlier.ended.contains(PROCESS));
         assert!(progress.optimise && progress.timeout == settings.timeout);
         let next = progress.next(death(Cause::Timeout, None), &job);
         assert!(matches!(next, Next::Resume(Some(_))));
@@ -478,24 +462,19 @@ mod tests {
             };
             assert_eq!(finding.cause, Some(Cause::Timeout));
         }
-        assert!(!progress.optimise && progress.resume_after == Some(7));
-        // A step that prepares others is not reported.
+        assert!(!progress.optimise && progress.earlier.ended.contains(PROCESS));
+        // Also with a budget.
         let mut end = hang();
-        end.step.as_mut().unwrap().limit = Some(Duration::from_secs(3));
-        assert!(matches!(progress.next(end, &job), Next::Resume(None)));
-        // One with generated inputs is.
-        let mut end = hang();
-        let step = end.step.as_mut().unwrap();
-        (step.limit, step.skip_at_limit) = (Some(Duration::from_secs(3)), true);
+        end.case.as_mut().unwrap().budget = Some(Duration::from_secs(3));
         let next = progress.next(end, &job);
         assert!(matches!(next, Next::Resume(Some(finding)) if finding.outcome == Outcome::Fail));
     }
 
-    /// The death of a child in a step that every child runs.
-    fn death_in(check: &str, case: &str, index: usize) -> End {
+    /// The death of a child in this case.
+    fn death_in(check: &str, name: &str) -> End {
         let mut end = death(Cause::Timeout, None);
-        let step = end.step.as_mut().unwrap();
-        (step.check, step.case, step.index) = (check.into(), case.into(), index);
+        let case = end.case.as_mut().unwrap();
+        (case.check, case.case) = (check.into(), name.into());
         end
     }
 
@@ -504,64 +483,64 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         for (check, case) in [("compile", ""), ("lifecycle", "load")] {
             let mut progress = Progress::new(&settings);
-            let next = progress.next(death_in(check, case, 2), &job);
+            let next = progress.next(death_in(check, case), &job);
             assert!(matches!(next, Next::Resume(Some(_))), "{check} {case}");
-            assert_eq!(
-                (progress.resume_after, &*progress.deadly),
-                (Some(2), &[2][..])
-            );
+            assert!(progress.earlier.fatal.contains(&name(check, case)));
         }
     }
 
     #[test]
-    fn a_step_keeps_its_own_failure_if_its_optimised_code_does_not_compile() {
+    fn a_case_keeps_its_own_failure_if_its_optimised_code_does_not_compile() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Timeout, None), &job);
         assert!(matches!(next, Next::Resume(None)));
-        let next = progress.next(death_in("compile", "", 2), &job);
+        let next = progress.next(death_in("compile", ""), &job);
         let Next::Resume(Some(finding)) = next else {
             panic!()
         };
-        assert_eq!(finding.check, "lifecycle", "the step that took too long");
+        assert_eq!(finding.check, "lifecycle", "the case that took too long");
         assert!(finding.message.contains("in optimised code, compile fails"));
-        assert_eq!(
-            (progress.resume_after, &*progress.deadly),
-            (Some(7), &[7][..])
-        );
+        assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         assert!(!progress.optimise);
-        // The next slow step is not repeated.
-        let next = progress.next(death_in("blocks", "f #0", 8), &job);
+        // The next slow case is not repeated.
+        let next = progress.next(death_in("blocks", "f #0"), &job);
         assert!(matches!(next, Next::Resume(Some(finding)) if finding.check == "blocks"));
     }
 
     #[test]
-    fn a_later_child_that_dies_in_an_earlier_step_does_not_go_back() {
+    fn a_case_that_passes_in_optimised_code_is_not_blamed_for_a_later_death() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        progress.next(death(Cause::Crash, None), &job);
-        progress.next(death_in("compile", "", 2), &job);
-        assert_eq!(progress.resume_after, Some(7));
+        progress.next(death(Cause::Timeout, None), &job);
+        let mut end = death_in("blocks", "f #0");
+        end.ended.push(PROCESS.to_owned());
+        let next = progress.next(end, &job);
+        assert!(matches!(next, Next::Resume(Some(finding)) if finding.check == "blocks"));
     }
 
     #[test]
-    fn an_attempt_that_runs_out_of_time_is_not_a_failure() {
+    fn a_need_that_exceeds_its_budget_is_not_a_failure() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let end = || death(Cause::Timeout, Some(Duration::from_secs(1)));
+        let end = || {
+            let mut end = death(Cause::Timeout, Some(Duration::from_secs(1)));
+            end.case.as_mut().unwrap().is_need = true;
+            end
+        };
         for _ in 1..MAX_ATTEMPTS {
             assert!(matches!(progress.next(end(), &job), Next::Resume(None)));
         }
-        assert_eq!(progress.resume_after, Some(7));
+        assert!(progress.earlier.fatal.contains(PROCESS));
         assert!(matches!(progress.next(end(), &job), Next::GiveUp(_)));
     }
 
     #[test]
-    fn a_death_between_steps_ends_the_job() {
+    fn a_death_between_cases_ends_the_job() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let end = End {
-            step: None,
+            case: None,
             ..death(Cause::Crash, None)
         };
         let Next::GiveUp(finding) = progress.next(end, &job) else {

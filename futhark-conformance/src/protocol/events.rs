@@ -7,37 +7,32 @@
 use crate::record::Finding;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// A message from a child process, one JSON text per line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// A step begins. Steps are numbered, so that another process can resume after a step that
-    /// killed this one.
+    /// A case begins, or something that later cases need.
     Begin {
-        /// The step's number.
-        index: usize,
         /// The check.
         check: String,
         /// The case.
         case: String,
-        /// The step's own time limit in milliseconds. A step that takes longer is not a failure.
+        /// The case's own time limit. A case that takes longer has not failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit_ms: Option<u64>,
-        /// Whether the step is reported as skipped if it exceeds its own time limit. Otherwise it
-        /// is not reported, because a later step tells the result.
+        budget: Option<Duration>,
+        /// Whether later cases need it, so that it has the usual time limit also if it is expected to
+        /// hang, and is not reported if it exceeds its budget.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        skip_at_limit: bool,
-        /// Whether other steps depend on it, so that it has the usual time limit.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        needed: bool,
+        is_need: bool,
         /// Why a failure is possible, and no finding.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         excuse: Option<String>,
     },
-    /// The current step has ended with a result.
+    /// The current case has ended with a result.
     End(Finding),
-    /// The current step has ended without a result to report.
+    /// The current case has ended without a result to report.
     Quiet,
     /// The process waits for another run that builds the same library. It sends this event again and
     /// again while it waits.
@@ -54,7 +49,7 @@ pub enum Event {
         /// Whether it is known to compute wrong results.
         known_bad: bool,
     },
-    /// All steps have ended.
+    /// All cases have ended.
     Done,
 }
 
@@ -106,12 +101,10 @@ mod tests {
     #[test]
     fn events_round_trip() {
         let event = Event::Begin {
-            index: 3,
             check: "arrays".into(),
             case: "[]i32".into(),
-            limit_ms: Some(10),
-            skip_at_limit: true,
-            needed: true,
+            budget: Some(Duration::from_millis(10)),
+            is_need: true,
             excuse: Some("why".into()),
         };
         let text = serde_json::to_string(&event).unwrap();

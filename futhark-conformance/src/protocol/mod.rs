@@ -7,4 +7,4 @@ pub mod events;
 mod spec;
 
 pub use events::Event;
-pub use spec::{JobSpec, RunSpec};
+pub use spec::{Earlier, JobSpec, RunSpec};

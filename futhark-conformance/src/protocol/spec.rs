@@ -5,6 +5,7 @@ use crate::pattern::CheckPattern;
 use crate::toolchain::Seen;
 use futhark_manifest::Backend;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// The work of one child process: one program, on one device, with one compiler.
@@ -18,28 +19,26 @@ pub struct JobSpec {
     pub compiler: PathBuf,
     /// The checks to run; all checks if empty.
     pub checks: Vec<CheckPattern>,
-    /// The last step that an earlier process has finished; this one continues after it.
-    pub resume_after: Option<usize>,
-    /// The steps that ended earlier processes of this job. They are not run again, even if later
-    /// steps depend on them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub deadly: Vec<usize>,
-    /// Those of them that exceeded their own time limit, which is not a failure.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub overruns: Vec<usize>,
-    /// The checks whose other cases are not run, because one of them has hung as expected.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hung: Vec<String>,
+    /// What earlier processes of this job have done.
+    pub earlier: Earlier,
     /// The settings of the whole run.
     pub run: RunSpec,
 }
 
-impl JobSpec {
-    /// Whether the last process ended because a step exceeded its own time limit.
-    #[must_use]
-    pub fn follows_overrun(&self) -> bool {
-        !self.overruns.is_empty() && self.overruns.last() == self.deadly.last()
-    }
+/// What earlier processes of a job have done. Cases are known by their names
+/// ([`name`](crate::record::name)).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// The cases that have ended. They are not reported again.
+    pub ended: HashSet<String>,
+    /// Those of them that ended a process. They are not run again, even if later cases need them.
+    pub fatal: HashSet<String>,
+    /// The number of those that exceeded their budgets, which is not a failure.
+    pub overruns: usize,
+    /// Whether the last process ended because a case exceeded its budget.
+    pub last_was_slow: bool,
+    /// The checks whose other cases are not run, because one of them has hung as expected.
+    pub hung: Vec<String>,
 }
 
 /// The settings that all jobs of a run share.
@@ -131,10 +130,13 @@ mod tests {
             },
             compiler: "/x/futhark".into(),
             checks: vec!["blocks:main #0".parse().unwrap(), "a*".parse().unwrap()],
-            resume_after: Some(7),
-            deadly: vec![3, 7],
-            overruns: vec![3],
-            hung: vec!["blocks".to_owned()],
+            earlier: Earlier {
+                ended: ["compile".to_owned(), "blocks:f #0".to_owned()].into(),
+                fatal: ["blocks:f #0".to_owned()].into(),
+                overruns: 1,
+                last_was_slow: true,
+                hung: vec!["blocks".to_owned()],
+            },
             run: RunSpec {
                 build_dir: "target/x".into(),
                 seed: u64::MAX,

@@ -28,15 +28,14 @@ pub use config::{Config, Expected};
 pub use perform::run;
 pub use trials::test;
 
-use crate::cli::{Cli, Command, PrepareArgs, ReportArgs};
+use crate::cli::{Command, PrepareArgs, ReportArgs};
 use crate::corpus::Corpus;
 use crate::harness::limits;
 use crate::report::merge::Merged;
 use crate::report::{Counts, Report, shown, shown_lines};
 use crate::say::{self, errln};
 use crate::{child, leash, prepare};
-use anyhow::{Context as _, anyhow};
-use clap::Parser as _;
+use anyhow::anyhow;
 use futhark_safe::compile::process;
 use setup::{find_compilers, paths_or_default, settings, threads};
 use std::fmt;
@@ -106,21 +105,16 @@ pub fn command(command: &Command) -> Result<Exit, Ended> {
 /// returns. A program that calls [`run()`] calls this first in its `main`: the run starts the program
 /// again for each job.
 pub fn child_process() {
-    let mut arguments = std::env::args_os().skip(1);
-    let is_child = arguments
-        .next()
-        .is_some_and(|word| word == "child" || word == leash::GUARD);
-    if !is_child {
-        return;
-    }
-    // Otherwise it is a filter of tests.
-    if let Ok(Cli { command }) = Cli::try_parse() {
-        let exit = self::command(&command).unwrap_or_else(|Ended(exit, error)| {
-            errln!("error: {}", shown_lines(&format!("{error:#}"), ""));
-            exit
-        });
-        std::process::exit(exit as i32);
-    }
+    let command = match std::env::args_os().nth(1) {
+        Some(word) if word == child::COMMAND => Command::Child,
+        Some(word) if word == leash::GUARD => Command::Guard,
+        _ => return,
+    };
+    let exit = self::command(&command).unwrap_or_else(|Ended(exit, error)| {
+        errln!("error: {}", shown_lines(&format!("{error:#}"), ""));
+        exit
+    });
+    std::process::exit(exit as i32);
 }
 
 fn dispatch(command: &Command) -> Result<Exit, Ended> {
@@ -134,13 +128,8 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
         Command::Prepare(args) => prepare_programs(args),
         Command::Devices(args) => devices::run(args),
         Command::Doctor(args) => doctor::run(args),
-        Command::Child(args) => {
-            let spec = serde_json::from_str(&args.spec);
-            let spec = spec.context("invalid job specification").map_err(usage)?;
-            if args.leashed {
-                leash::end_with_parent();
-            }
-            child::main(&spec);
+        Command::Child => {
+            child::main().map_err(usage)?;
             Ok(Exit::Held)
         }
         Command::Guard => {

@@ -3,14 +3,10 @@
 #![cfg(target_os = "linux")]
 
 use super::{build_dir, command, needs, text};
-use futhark_conformance::devices::Device;
-use futhark_conformance::manifest::Backend;
-use futhark_conformance::protocol::{JobSpec, RunSpec};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -227,11 +223,10 @@ fn with_default_signals(command: &Command) -> Command {
     outer
 }
 
-/// Processes of all kinds: in the group of the job, in another one, and below the runner itself.
+/// Processes of a job, and below the runner itself.
 #[test]
 fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
-    const SCRIPT: &str =
-        "sleep 100 & setsid sleep 100 & echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
+    const SCRIPT: &str = "sleep 100 & echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
     let end = |pattern: &str, signal: Signal| {
         let Some(hostile) = Hostile::new(pattern, SCRIPT) else {
             return;
@@ -253,44 +248,9 @@ fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
     });
 }
 
-/// As a shell with job control starts the first command of a pipeline.
-#[test]
-fn a_child_that_a_person_starts_does_not_kill_its_group() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("a.fut");
-    fs::write(&program, "entry main = 1i32").unwrap();
-    // It outlives the end of the input, at which the group would be killed.
-    let compiler = folder.path().join("futhark");
-    fs::write(&compiler, "#!/bin/sh\nsleep 0.5\nexit 1\n").unwrap();
-    fs::set_permissions(&compiler, Permissions::from_mode(0o755)).unwrap();
-    let spec = JobSpec {
-        program: Some(program),
-        device: Device::host(Backend::C),
-        compiler,
-        checks: Vec::new(),
-        resume_after: None,
-        deadly: Vec::new(),
-        overruns: Vec::new(),
-        hung: Vec::new(),
-        run: RunSpec::new(folder.path().join("builds")),
-    };
-    let mut child = command(folder.path());
-    child
-        .arg("child")
-        .arg(serde_json::to_string(&spec).unwrap());
-    child.stdin(Stdio::null()).process_group(0);
-    let output = child.output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(
-        text(&output).contains("{\"event\":\"done\"}"),
-        "{}",
-        text(&output)
-    );
-}
-
 #[test]
 fn a_process_that_a_compiler_leaves_behind_is_named_and_ended() {
-    let script = "sleep 100 & setsid sleep 100 &";
+    let script = "sleep 100 &";
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
@@ -304,7 +264,7 @@ fn a_process_that_a_compiler_leaves_behind_is_named_and_ended() {
             && shown.contains("left a process behind"),
         "{shown}"
     );
-    assert_eq!(hostile.processes(), [""; 0]);
+    hostile.assert_no_process_remains();
 }
 
 #[test]

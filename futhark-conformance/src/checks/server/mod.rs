@@ -34,7 +34,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         );
     }
     let mut built = Err(Stop::skip("it ended an earlier process"));
-    steps.prepare("server", "build", || {
+    steps.need("server", "build", None, || {
         built = Servers::build(env);
         Ok(())
     });
@@ -65,16 +65,9 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     };
     steps.excuse(env.excuse());
     for entry in env.program().entries() {
-        let mut session = None;
-        steps.attempt("server", &entry.name, env.limit(), || {
-            session = Some(Session::prepare(&sides, entry, None));
-        });
         let step = ("server", entry.name.as_str());
-        env.step_within(steps, env.limit(), step, |_| match session {
-            Some(session) => session?.compare(&sides),
-            None => Err(Stop::skip(
-                "too slow for this check, or fatal: the library died or took too long with generated inputs",
-            )),
+        env.step_within(steps, env.limit(), step, |_| {
+            Session::prepare(&sides, entry, None)?.compare(&sides)
         });
     }
     steps.excuse(None);
