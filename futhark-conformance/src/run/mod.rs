@@ -133,7 +133,7 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
             Ok(Exit::Held)
         }
         Command::Guard => {
-            leash::guard();
+            leash::wait_for_end();
             Ok(Exit::Held)
         }
     }

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -81,6 +81,16 @@ fn default_time() -> Option<Duration> {
     }
 }
 
+/// The process group of commands; 0 for that of this process.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+
+/// Makes every later command of this process, with what it starts, join a process group. Its leader must
+/// not end before the last command has started. `None` for the group of this process.
+pub fn join_group(leader: Option<u32>) {
+    let leader = leader.and_then(|leader| i32::try_from(leader).ok());
+    GROUP.store(leader.unwrap_or(0), Ordering::Relaxed);
+}
+
 /// What happened besides the results of commands.
 static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -137,6 +147,10 @@ pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
     let begun = Instant::now();
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    if let group @ 1.. = GROUP.load(Ordering::Relaxed) {
+        std::os::unix::process::CommandExt::process_group(command, group);
+    }
     let mut child = command.spawn()?;
     let (sender, closed) = mpsc::channel();
     let readers = child.stdout.take().zip(child.stderr.take());
