@@ -80,97 +80,86 @@ const YEAR: u64 = 365 * 24 * 3600;
 /// The highest memory limit in MiB, more than any machine has.
 const EXBIBYTE: u64 = 1 << 40;
 
+/// The headings of options.
+const SELECTION: &str = "What to check";
+const MACHINE: &str = "Compilers and devices";
+const LIMITS: &str = "Inputs and limits";
+const REPORTS: &str = "Results";
+
 /// The arguments of `run`.
 #[derive(Debug, Args)]
-#[command(after_help = RUN_HELP)]
 pub struct RunArgs {
     /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
+    /// CHECK or CHECK:CASE, where `*` matches any text; may be repeated
+    #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
+    pub checks: Vec<CheckPattern>,
+
+    /// Everything, not only a part of each folder that has each construct
+    #[arg(long, help_heading = SELECTION)]
+    pub all: bool,
+
+    /// Only jobs that probably end within this time, such as 90s or 10m
+    #[arg(long, value_name = "TIME", help_heading = SELECTION)]
+    pub budget: Option<humantime::Duration>,
+
+    /// Leave out programs whose path matches; may be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = SELECTION)]
+    pub exclude: Vec<Pattern>,
+
+    /// Part I of N parts, counted from 1
+    #[arg(long, value_name = "I/N", help_heading = SELECTION)]
+    pub shard: Option<Shard>,
+
+    /// Expected failures [default: expectations.toml in or above PATH]
+    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
+    pub expectations: Option<PathBuf>,
+
+    /// Let test blocks read files outside of the folders PATH
+    #[arg(long, help_heading = SELECTION)]
+    pub allow_outside_data: bool,
+
+    /// Keep the constructs of programs here, not in the build folder
+    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
+    pub constructs: Option<PathBuf>,
+
     /// Compilers and backends.
     #[command(flatten)]
     pub machine: MachineArgs,
 
-    /// Run only matching checks: CHECK or CHECK:CASE, where `*` matches any text
-    #[arg(long = "check", value_name = "PATTERN")]
-    pub checks: Vec<CheckPattern>,
+    /// A compiler to compare with, but not to check; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = MACHINE)]
+    pub against: Vec<PathBuf>,
 
-    /// Check every program with every check on every device with every compiler, except that devices known
-    /// to compute wrong results get only a part unless --device names them; without this option,
-    /// only a part of the programs in folders that has each kind of construct
-    #[arg(long)]
-    pub all: bool,
-
-    /// Start only jobs that are estimated to end within this time, such as 90s, 10m or 1h; jobs that
-    /// cover new constructs start first
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<humantime::Duration>,
-
-    /// Leave out programs whose path matches, as given or in a given folder, where `*` matches any
-    /// text; may be repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub exclude: Vec<Pattern>,
-
-    /// Run part I of N parts, counted from 1
-    #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
-
-    /// Keep the results in the --json FILE of an interrupted run with the same options, and run only
-    /// the other jobs
-    #[arg(long)]
-    pub resume: bool,
-
-    /// File that keeps the constructs of programs, so that only changed programs are compiled for
-    /// them; updated [default: the one in the build folder, after reading the one in or above PATH]
-    #[arg(long, value_name = "FILE")]
-    pub constructs: Option<PathBuf>,
-
-    /// Number of jobs to run at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS))]
-    pub jobs: Option<u16>,
-
-    /// Seed of generated inputs; the same seed gives the same inputs
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub seed: u64,
-
-    /// List of expected failures [default: expectations.toml in or above PATH]
-    #[arg(long, value_name = "FILE")]
-    pub expectations: Option<PathBuf>,
-
-    /// Also compile kernels for these architectures with the real NVRTC and hiprtc, such as
-    /// sm_90,gfx90a
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture)]
+    /// Compile kernels by NVRTC and hiprtc for these, such as sm_90,gfx90a
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture, help_heading = MACHINE)]
     pub architectures: Vec<String>,
 
-    /// Let test blocks read files that are outside of their program's folder and of the folders PATH,
-    /// also through links
-    #[arg(long)]
-    pub allow_outside_data: bool,
-
-    /// A Futhark compiler to compare results with, but not to check; may be repeated
-    #[arg(long, value_name = "PATH")]
-    pub against: Vec<PathBuf>,
+    /// Seed of generated inputs
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = LIMITS)]
+    pub seed: u64,
 
     /// Generated inputs.
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Report files.
-    #[command(flatten)]
-    pub reports: ReportFiles,
+    /// Jobs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS), help_heading = LIMITS)]
+    pub jobs: Option<u16>,
 
     /// Limits and build options of child processes.
     #[command(flatten)]
     pub work: WorkArgs,
 
-    /// The default of PATH, for scripts.
-    #[arg(long, value_name = "PATH", hide = true)]
-    pub default_path: Option<PathBuf>,
+    /// Report files.
+    #[command(flatten)]
+    pub reports: ReportFiles,
 
-    /// The default of --json, for scripts.
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub default_json: Option<PathBuf>,
+    /// Continue the interrupted run that has written the --json FILE
+    #[arg(long, help_heading = REPORTS)]
+    pub resume: bool,
 }
 
 impl Default for RunArgs {
@@ -182,27 +171,6 @@ impl Default for RunArgs {
         }
     }
 }
-
-const RUN_HELP: &str = "\
-Examples:
-  futhark-conformance run
-  futhark-conformance run my.fut --backend c,multicore
-  futhark-conformance run lib/ --futhark ~/bin/futhark --json report.jsonl
-  futhark-conformance run my.fut --backend c --check 'blocks:main #0'
-  futhark-conformance run my.fut --backend opencl --device 'NVIDIA*'
-  futhark-conformance run --all
-  futhark-conformance run lib/ --budget 10m --exclude 'slow/*'
-
-By default, run selects programs in folders and checks of them so that each construct
-of the corpus is checked at least once by each check that depends on it. --all checks
-everything. A program that is named itself is checked whole. --budget chooses among
-all jobs, also without --all.
-
-Every program is compiled once per backend and compiler, and checked in a
-process of its own, so a crash or a timeout is a finding and the run continues.
-
-Exit codes: 0 all held, 1 something failed, 2 wrong usage, 3 nothing was checked or
-the results could not be written.";
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]
@@ -235,102 +203,84 @@ Exit codes: 0 written, or nothing failed; 2 wrong usage, 3 could not run.";
 /// Files to write reports to.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ReportFiles {
-    /// Write all findings to FILE as JSON Lines, which `report` reads
-    #[arg(long, value_name = "FILE")]
+    /// Write every result as JSON Lines, for `report` and `diff`
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub json: Option<PathBuf>,
 
-    /// Write a JUnit XML report to FILE, for continuous integration
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-
-    /// Write an HTML report to FILE, as one page
-    #[arg(long, value_name = "FILE")]
+    /// Write a page
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub html: Option<PathBuf>,
 
-    /// Write a summary to FILE as Markdown, such as for GITHUB_STEP_SUMMARY
-    #[arg(long, value_name = "FILE")]
+    /// Write JUnit XML, for continuous integration
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
+    pub junit: Option<PathBuf>,
+
+    /// Write a summary as Markdown, such as for GITHUB_STEP_SUMMARY
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub summary: Option<PathBuf>,
 
-    /// Show what changed since an earlier run, whose FILE `run --json` wrote; its times order the jobs of
-    /// a run and balance --shard [default for the times: the --json FILE that is replaced, except with
-    /// --shard]
-    #[arg(long, value_name = "FILE")]
+    /// Show what changed since an earlier --json FILE, and use its times
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub baseline: Option<PathBuf>,
 
-    /// Print annotations for a CI system: of failures that are not in the baseline, or of all
-    #[arg(long, value_enum, value_name = "SYSTEM")]
+    /// Print annotations of failures that are not in the baseline
+    #[arg(long, value_enum, value_name = "SYSTEM", help_heading = REPORTS)]
     pub annotations: Option<Annotations>,
 }
 
 /// Compilers and backends.
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
-    /// Backends, separated by commas [default: those that this machine can run]
-    #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend)]
+    /// Backends, separated by commas [default: those that work here]
+    #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend, help_heading = MACHINE)]
     pub backends: Vec<Backend>,
 
-    /// Use only devices with a matching name, where `*` matches any text; may be repeated [default:
-    /// all that `devices` shows]
-    #[arg(long = "device", value_name = "PATTERN")]
+    /// Only devices with such a name; may be repeated [default: all]
+    #[arg(long = "device", value_name = "PATTERN", help_heading = MACHINE)]
     pub devices: Vec<Pattern>,
 
-    /// A Futhark compiler; may be repeated, also for two of one version [default: FUTHARK, PATH, and
-    /// those of FUTHARK_TOOLCHAIN, one of each version]
-    #[arg(long, value_name = "PATH")]
+    /// A compiler; may be repeated [default: FUTHARK, PATH, FUTHARK_TOOLCHAIN]
+    #[arg(long, value_name = "PATH", help_heading = MACHINE)]
     pub futhark: Vec<PathBuf>,
 
-    /// When to run cuda and hip on the emulated device, which needs a C++ compiler
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    /// When to run cuda and hip on the emulated device
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", help_heading = MACHINE)]
     pub emulate: Emulate,
 
-    /// Settings of the emulated device, such as delayed,order=reversed (see emulated/README.md)
-    #[arg(long, value_name = "SETTINGS", default_value = "", value_parser = emulated_settings)]
+    /// Settings of the emulated device, such as delayed,order=reversed
+    #[arg(long, value_name = "SETTINGS", default_value = "", hide_default_value = true, value_parser = emulated_settings, help_heading = MACHINE)]
     pub emulated: String,
 }
 
 /// Limits and build options of child processes.
 #[derive(Clone, Debug, Args)]
 pub struct WorkArgs {
-    /// Time limit of a step, including compilation: processor time while it computes, which does not
-    /// depend on how busy the machine is
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=YEAR))]
+    /// Time limit of a case, compiling included; a busy machine extends it
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=YEAR), help_heading = LIMITS)]
     pub timeout: u64,
 
-    /// Limit of the host memory of each process, compilers included, and of each file that a job
-    /// writes; 0 for no limit
-    #[arg(long, value_name = "MIB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(..=EXBIBYTE))]
+    /// Memory limit of each process, and of each file; 0 for none
+    #[arg(long, value_name = "MIB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(..=EXBIBYTE), help_heading = LIMITS)]
     pub memory: u64,
 
-    /// Compile all C code with optimisation, which is slow; without this option, only steps that
-    /// exceed the time limit are repeated in optimised code
-    #[arg(long)]
+    /// Compile all C code with optimisation, not only slow cases
+    #[arg(long, help_heading = LIMITS)]
     pub optimise: bool,
 
-    /// An environment variable to pass to compilers and programs, besides those that README.md lists;
-    /// may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub pass_env: Vec<String>,
-
-    /// Folder for compiled programs, which later runs reuse [default: below target, or the user's
-    /// cache]
-    #[arg(long, value_name = "DIR")]
+    /// Compiled programs [default: below target, or in the user's cache]
+    #[arg(long, value_name = "DIR", help_heading = LIMITS)]
     pub build_dir: Option<PathBuf>,
 }
 
 /// Generated inputs.
 #[derive(Clone, Debug, Default, Args)]
 pub struct InputArgs {
-    /// Number of generated inputs per entry point [default: 24, fewer on simulated devices]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Generated inputs per entry point [default: 24, fewer if slow]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = LIMITS)]
     pub cases: Option<u32>,
 
-    /// Folder for failing inputs, which later runs try first [default: regressions in the build
-    /// directory]
-    #[arg(long, value_name = "DIR")]
-    pub regressions: Option<PathBuf>,
-
     /// Try only the saved input in FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = LIMITS)]
     pub input: Option<PathBuf>,
 }
 

@@ -105,12 +105,16 @@ const PREFIXES: &[&str] = &[
     "MSAN_",
 ];
 
-/// The variables of this process that children get: those of the list, and `further` ones.
-pub(super) fn passed(further: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(move |(name, _)| is_passed(name, further))
+/// The variable with the names of further variables that children get, separated by commas.
+const FURTHER: &str = "FUTHARK_PASS_ENV";
+
+/// The variables of this process that children get: those of the list, and those that [`FURTHER`] names.
+pub(super) fn passed() -> impl Iterator<Item = (OsString, OsString)> {
+    let further = std::env::var(FURTHER).unwrap_or_default();
+    std::env::vars_os().filter(move |(name, _)| is_passed(name, &further))
 }
 
-fn is_passed(name: &OsStr, further: &[String]) -> bool {
+fn is_passed(name: &OsStr, further: &str) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
@@ -120,7 +124,7 @@ fn is_passed(name: &OsStr, further: &[String]) -> bool {
     let own = own.unwrap_or(name);
     NAMES.contains(&own)
         || PREFIXES.iter().any(|prefix| own.starts_with(prefix))
-        || further.iter().any(|further| further == name)
+        || further.split(',').any(|further| further == name)
 }
 
 #[cfg(test)]
@@ -129,7 +133,7 @@ mod tests {
 
     #[test]
     fn credentials_are_not_passed() {
-        let passed = |name: &str| is_passed(OsStr::new(name), &["LICENSE".to_owned()]);
+        let passed = |name: &str| is_passed(OsStr::new(name), "A,LICENSE");
         for name in [
             "PATH",
             "LC_ALL",

@@ -53,8 +53,6 @@ pub struct Settings {
     /// The folder for temporary files of child processes; without one, they use `TMPDIR` of this
     /// process.
     pub scratch: Option<Arc<Scratch>>,
-    /// The variables that child processes get besides those that every child gets.
-    pub pass_env: Vec<String>,
     /// The settings that are passed to child processes.
     pub run: RunSpec,
 }

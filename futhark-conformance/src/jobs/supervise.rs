@@ -319,9 +319,7 @@ fn start(
     timeout: Duration,
 ) -> io::Result<Process> {
     let mut command = Command::new(&settings.executable);
-    command
-        .env_clear()
-        .envs(environment::passed(&settings.pass_env));
+    command.env_clear().envs(environment::passed());
     let environment = spec.device.environment.iter();
     command.envs(environment.map(|(name, value)| (name, value)));
     if let Some(file) = findings {
@@ -360,7 +358,6 @@ mod tests {
             timeout: Duration::from_secs(10),
             hangs: TimeLimits::default(),
             scratch: None,
-            pass_env: Vec::new(),
             run: RunSpec::new("x".into()),
         }
     }

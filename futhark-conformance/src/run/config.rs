@@ -94,7 +94,7 @@ impl From<&RunArgs> for Config {
             machine: args.machine.clone(),
             inputs: args.inputs.clone(),
             work: args.work.clone(),
-            json: args.reports.json.clone().or(args.default_json.clone()),
+            json: args.reports.json.clone(),
             resume: args.resume,
             baseline: args.reports.baseline.clone(),
         }
@@ -170,16 +170,12 @@ impl Config {
             add("--cases", cases.to_string());
         }
         for (option, path) in [
-            ("--regressions", &self.inputs.regressions),
             ("--input", &self.inputs.input),
             ("--build-dir", &self.work.build_dir),
         ] {
             if let Some(path) = path {
                 add(option, path.display().to_string());
             }
-        }
-        for name in &self.work.pass_env {
-            add("--pass-env", name.clone());
         }
         if self.allow_outside_data {
             words.push(OUTSIDE_DATA.to_owned());
@@ -211,14 +207,10 @@ mod tests {
             "always",
             "--cases",
             "3",
-            "--regressions",
-            "r",
             "--input",
             "i",
             "--build-dir",
             "b",
-            "--pass-env",
-            "LICENSE",
             "--allow-outside-data",
         ];
         assert_eq!(config(&options).options_to_repeat(), options);
@@ -248,14 +240,5 @@ mod tests {
         let selection = config(&options).selection(&corpus);
         assert_eq!(selection, options);
         assert_eq!(config(&["--budget", "90s"]).budget, config(&options).budget);
-    }
-
-    #[test]
-    fn the_default_file_of_a_script_yields_to_an_argument() {
-        let script = ["--default-path", "p", "--default-json", "j"];
-        let defaults = config(&script);
-        assert_eq!(defaults.json, Some("j".into()));
-        let given = config(&[script.as_slice(), &["a.fut", "--json=b"]].concat());
-        assert_eq!(given.json, Some("b".into()));
     }
 }

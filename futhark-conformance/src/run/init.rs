@@ -2,7 +2,7 @@
 
 use super::config::{Config, Expected};
 use super::perform::perform;
-use super::setup::{corpus, paths};
+use super::setup::{corpus, paths_or_default};
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::InitArgs;
 use crate::expect::{self, Expectations, FILE_NAME};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Checks programs, and writes their failures as expectations.
 pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     let config = Config::from(&args.run);
-    let file = file(&config, &paths(&args.run))?;
+    let file = file(&config, &paths_or_default(&args.run.paths))?;
     if file.exists() && !args.force {
         return Err(usage(anyhow!(
             "{} exists; replace it with --force, or name another file with --expectations",

@@ -16,19 +16,12 @@ pub fn check(args: &RunArgs) -> Result<(), Ended> {
             return Err(failed("not a regular file"));
         }
     }
-    for (option, folder) in [
-        ("--regressions", &args.inputs.regressions),
-        ("--build-dir", &args.work.build_dir),
-    ] {
-        if let Some(folder) = folder
-            .as_ref()
-            .filter(|path| path.exists() && !path.is_dir())
-        {
-            return Err(usage(anyhow!(
-                "{option} {} is not a folder",
-                folder.display()
-            )));
-        }
+    if let Some(folder) = &args.work.build_dir
+        && folder.exists()
+        && !folder.is_dir()
+    {
+        let folder = folder.display();
+        return Err(usage(anyhow!("--build-dir {folder} is not a folder")));
     }
     Ok(())
 }

@@ -164,14 +164,12 @@ fn run_spec<'a>(
     compilers: impl Iterator<Item = &'a CompilerInfo>,
     devices: &[Device],
 ) -> RunSpec {
-    let regressions = config.inputs.regressions.clone();
     let (compilers, labels) = compilers
         .map(|compiler| (PathBuf::from(&compiler.path), compiler.label.clone()))
         .unzip();
     RunSpec {
         seed: config.seed,
         cases: config.inputs.cases,
-        regressions: regressions.unwrap_or_else(|| defaults.regressions.clone()),
         input: config.inputs.input.clone(),
         compilers,
         labels,

@@ -48,7 +48,6 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         scratch: Some(Arc::new(scratch.map_err(could_not_run)?)),
         timeout: Duration::from_secs(work.timeout),
         hangs: TimeLimits::default(),
-        pass_env: work.pass_env.clone(),
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,
@@ -65,17 +64,9 @@ pub fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// The paths of a run.
-pub fn paths(args: &RunArgs) -> Vec<PathBuf> {
-    match (args.paths.as_slice(), &args.default_path) {
-        ([], Some(path)) => vec![path.clone()],
-        (paths, _) => paths_or_default(paths),
-    }
-}
-
 /// The programs of a run; warns of patterns that exclude none.
 pub fn corpus(args: &RunArgs) -> Result<Corpus, Ended> {
-    let mut corpus = Corpus::find(paths(args)).map_err(usage)?;
+    let mut corpus = Corpus::find(paths_or_default(&args.paths)).map_err(usage)?;
     for pattern in &args.exclude {
         if corpus.exclude(pattern.clone()) == 0 {
             let text = format!("--exclude {pattern} matches no further program");

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 /// A known compiler bug: full reductions of f16 on multicore return 0.
@@ -18,32 +19,31 @@ const SIMPLEST: &str = "\n  xs = [";
 struct Bench {
     folder: TempDir,
     compiler: PathBuf,
-    /// The name of the program, without `.fut`.
-    name: &'static str,
-    /// The folder of failing inputs.
-    regressions: PathBuf,
+    /// The name of the program, without `.fut`, which no other test has.
+    name: String,
 }
 
 impl Bench {
-    /// Keeps failing inputs in a temporary folder.
+    /// A program for which no failing inputs are kept.
     fn new(program: &str) -> Option<Bench> {
-        let mut bench = Bench::with_default_folder("it", program)?;
-        bench.regressions = bench.folder.path().join("regressions");
-        Some(bench)
-    }
-
-    /// Keeps failing inputs in the default folder. The name is used by one test only.
-    fn with_default_folder(name: &'static str, program: &str) -> Option<Bench> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("bench{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let compiler = needs::compiler_path()?;
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let source = folder.path().join(name).with_extension("fut");
+        let source = folder.path().join(&name).with_extension("fut");
         fs::write(source, program).expect("the folder can be written");
-        Some(Bench {
+        let bench = Bench {
             folder,
             compiler,
             name,
-            regressions: build_dir().join("regressions"),
-        })
+        };
+        let _ = fs::remove_dir_all(bench.regressions());
+        Some(bench)
+    }
+
+    /// The folder of failing inputs.
+    fn regressions(&self) -> PathBuf {
+        build_dir().join("regressions").join(&self.name)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -57,9 +57,6 @@ impl Bench {
         command.arg("--futhark").arg(&self.compiler);
         command.arg("--json").arg(&report);
         command.arg("--build-dir").arg(build_dir()).args(arguments);
-        if self.regressions != build_dir().join("regressions") {
-            command.arg("--regressions").arg(&self.regressions);
-        }
         let output = command.output().expect("the program starts");
         let text = fs::read_to_string(report).unwrap_or_default();
         // All lines except the header and the end.
@@ -94,7 +91,7 @@ esac
 
     /// The files of kept inputs.
     fn kept(&self) -> Vec<PathBuf> {
-        let files = fs::read_dir(self.regressions.join(self.name));
+        let files = fs::read_dir(self.regressions());
         let mut files: Vec<PathBuf> = files
             .into_iter()
             .flatten()
@@ -234,11 +231,10 @@ fn failing_inputs_are_kept_and_tried_first() {
 #[test]
 fn an_input_that_kills_the_process_is_kept_without_shrinking() {
     let wild = "entry wild (xs: [4]i64) : i64 = i64.sum xs\n";
-    let Some(mut bench) = Bench::with_default_folder("wild", wild) else {
+    let Some(mut bench) = Bench::new(wild) else {
         return;
     };
     bench.compiler = bench.wild_compiler();
-    let _ = fs::remove_dir_all(bench.regressions.join(bench.name));
     let run = bench.run(&DIFFERENTIAL);
     let (outcome, message) = run.case("differential", "wild");
     assert_eq!(outcome, "fail", "{}", run.shown());
