@@ -28,6 +28,6 @@ mod shape;
 mod store;
 mod symbols;
 
-pub use catalog::{ALL, Check, Run, SECTIONS, must_exist};
+pub use catalog::{ALL, Check, Run, must_exist};
 pub use compile::Compiled;
 pub use order::{build, run, skip_running};

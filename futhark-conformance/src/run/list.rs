@@ -33,8 +33,9 @@ pub fn run(args: &ListArgs) -> Result<Exit, Ended> {
             .max()
             .unwrap_or(0);
         for check in checks::ALL {
-            outln!("{:width$}  {}", check.name, check.about);
-            outln!("{:width$}  proves: {}", "", check.sections.join(", "));
+            outln!("{:width$}  {}", check.name, check.about());
+            let sections: Vec<&str> = check.sections().collect();
+            outln!("{:width$}  proves: {}", "", sections.join(", "));
         }
         return Ok(Exit::Held);
     }
