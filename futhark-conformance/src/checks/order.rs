@@ -19,9 +19,8 @@ pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
     if let Compiled::Yes(artifact) = &compiled {
         steps.run("manifest", "", || manifest::check(artifact));
         steps.run("header", "", || header::check(artifact));
-        let found = symbols::Symbols::of(artifact);
-        steps.run("symbols", "", || symbols::check(&found));
-        steps.run("symbols", "imports", || symbols::imports(&found));
+        steps.run("symbols", "", || symbols::check(artifact));
+        steps.run("symbols", "imports", || symbols::imports(artifact));
         if artifact.program().backend == Backend::C {
             plain::check(artifact, blocks, steps);
         }
