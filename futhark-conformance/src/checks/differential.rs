@@ -14,21 +14,9 @@ use futhark_safe::dynamic::Library;
 
 /// Compares every entry point.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    let mut oracle = Err(Stop::skip(""));
-    steps.need("differential", "oracle", None, || {
-        oracle = find_oracle(env);
-        Ok(())
-    });
-    let (library, name) = match oracle {
-        Ok(oracle) => oracle,
-        Err(
-            Stop::Skip { reason }
-            | Stop::Fail {
-                message: reason, ..
-            },
-        ) => {
-            return steps.skip("differential", "", &reason);
-        }
+    let Some((library, name)) = prepare(steps, "differential", "oracle", || find_oracle(env))
+    else {
+        return;
     };
     let alone = match env.inputs.input.as_deref().map(Kept::read).transpose() {
         Ok(alone) => alone,
@@ -67,12 +55,45 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             steps.skip("differential", &entry.name, &reason);
             continue;
         }
-        let step = ("differential", entry.name.as_str());
-        env.step_within(steps, env.limit(), step, |_| {
-            Session::prepare(&sides, entry, alone.as_ref())?.compare(&sides)
-        });
+        compare(steps, "differential", &sides, entry, alone.as_ref());
     }
     steps.excuse(None);
+}
+
+/// Prepares what all cases of a check need. If that fails, the check is skipped with the reason.
+pub(super) fn prepare<T>(
+    steps: &mut Steps<'_>,
+    check: &str,
+    what: &str,
+    work: impl FnOnce() -> StepResult<T>,
+) -> Option<T> {
+    let mut prepared = Err(Stop::skip("it ended an earlier process"));
+    steps.need(check, what, None, || {
+        prepared = work();
+        Ok(())
+    });
+    let reason = match prepared {
+        Ok(prepared) => return Some(prepared),
+        Err(Stop::Skip { reason }) => reason,
+        Err(Stop::Fail { message, .. }) => message,
+    };
+    steps.skip(check, "", &reason);
+    None
+}
+
+/// Compares an entry point, with generated inputs or with one that was kept.
+pub(super) fn compare(
+    steps: &mut Steps<'_>,
+    check: &str,
+    sides: &Sides<'_>,
+    entry: &EntryPoint,
+    alone: Option<&Kept>,
+) {
+    let step = (check, entry.name.as_str());
+    let env = sides.env;
+    env.step_within(steps, env.limit(), step, |_| {
+        Session::prepare(sides, entry, alone)?.compare(sides)
+    });
 }
 
 /// Whether a tag says that the results of an entry point depend on the order of execution, for

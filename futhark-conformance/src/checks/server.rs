@@ -1,0 +1,346 @@
+//! The check `server`: the program that `futhark c --server` compiles from the same source gives
+//! the same results, in a process of its own.
+
+use super::differential::{compare, prepare};
+use crate::harness::content::{Content, Within};
+use crate::harness::env::Env;
+use crate::harness::sides::{Answer, Look, Outcome, Side, Sides};
+use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::inputs::{Failure, Input, Store, binary};
+use crate::key::key;
+use crate::lines::{Lines, shortened};
+use futhark_manifest::{Backend, EntryPoint};
+use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::dynamic::Value;
+use futhark_safe::{ErrorKind, Tuning};
+use std::cell::RefCell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use tempfile::TempDir;
+
+/// The number of inputs per entry point, unless the user chose one.
+const CASES: u32 = 8;
+
+/// The most bytes to keep of a line of the server, and of an error.
+const LINE: usize = 64 << 10;
+
+/// The most lines to keep of an error.
+const LINES: usize = 1000;
+
+/// Compares every entry point.
+pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+    if env.program().backend != Backend::C {
+        return steps.skip(
+            "server",
+            "",
+            "only backend c is compared with server programs",
+        );
+    }
+    let Some(server) = prepare(steps, "server", "build", || Server::build(env)) else {
+        return;
+    };
+    let place = format!("server-{}", env.others.label(&env.others.compiler));
+    let store = Store::open(&env.inputs, &env.others.source, &place);
+    let sides = Sides {
+        env,
+        tested: &server,
+        // The server is called first, because a call that does not end can be killed.
+        oracle: &server.library,
+        names: ("the server program", "the library"),
+        store: &store,
+        cases: env.inputs.cases.unwrap_or(CASES),
+        within: Within::Bits,
+        untrapped: true,
+    };
+    steps.excuse(env.excuse());
+    for entry in env.program().entries() {
+        compare(steps, "server", &sides, entry, None);
+    }
+    steps.excuse(None);
+}
+
+/// The server program, started on first use and again after it has died.
+struct Server<'a> {
+    library: Side<'a>,
+    program: PathBuf,
+    tuning: Tuning,
+    folder: TempDir,
+    running: RefCell<Option<Running>>,
+}
+
+impl<'a> Server<'a> {
+    /// Compiles the program, unless it is in the build folder.
+    fn build(env: &'a Env<'a>) -> StepResult<Server<'a>> {
+        let unmade = |error: &str| Stop::skip(format!("no server program: {error}"));
+        let failed = |error: std::io::Error| unmade(&error.to_string());
+        let uncompiled = |error| unmade(&format!("{error:#}"));
+        let others = &env.others;
+        let source = &others.source;
+        let compiler = others.open(&others.compiler).map_err(uncompiled)?;
+        // The Futhark compiler runs the C compiler in `CC`.
+        let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+        let key = key(&[
+            compiler.hash(source).map_err(uncompiled)?.as_bytes(),
+            source.as_os_str().as_encoded_bytes(),
+            compiler.version().text.as_bytes(),
+            // Another compiler can report the same version.
+            compiler.program().as_os_str().as_encoded_bytes(),
+            compiler.stamp().as_bytes(),
+            cc.as_encoded_bytes(),
+            &[u8::from(others.optimise)],
+        ]);
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = others.build_dir.join("servers");
+        let program = folder.join(format!("{stem}-{key}"));
+        if !program.is_file() {
+            std::fs::create_dir_all(&folder).map_err(failed)?;
+            // A rename puts the program into place, so the work folder must be in the same file system.
+            let work = tempfile::tempdir_in(&folder).map_err(failed)?;
+            let made = work.path().join("server");
+            let level = if others.optimise { "-O3" } else { "-O0" };
+            let mut command = Command::new(compiler.program());
+            command.args(["c", "--server", "-o"]).args([&made, source]);
+            command.env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"));
+            let output = process::run(&mut command, Limits::WORK).map_err(failed)?;
+            if !output.status.success() {
+                return Err(unmade(output.stderr().trim()));
+            }
+            std::fs::rename(&made, &program).map_err(failed)?;
+        }
+        Ok(Server {
+            library: Side::tested(env).looking_at(Look::Stored),
+            program,
+            tuning: env.tuning.clone().unwrap_or_default(),
+            folder: tempfile::tempdir().map_err(failed)?,
+            running: RefCell::default(),
+        })
+    }
+
+    /// Writes the arguments as the server reads them: one file per argument.
+    fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> StepResult<Result<(), Outcome>> {
+        let context = self.library.context()?;
+        for (place, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
+            let bytes = match input {
+                Input::Host(value) => binary::write(value),
+                _ => match input.upload(&context, parameter.ty) {
+                    Ok(Value::Opaque(opaque)) => opaque.store()?.body().to_vec(),
+                    Ok(Value::Array(_) | Value::Scalar(_)) | Err(Failure::Unfit(_)) => {
+                        return Ok(Err(Outcome::Unfit));
+                    }
+                    Err(Failure::Library(error)) => return Ok(Err(Outcome::of(&error))),
+                },
+            };
+            std::fs::write(self.file(&format!("in{place}")), bytes)
+                .map_err(|error| Stop::skip(format!("failed to write an argument: {error}")))?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Sends commands until one fails. `None` if the server has died.
+    fn talk(&self, commands: &[String]) -> Option<Reply> {
+        let mut running = self.running.borrow_mut();
+        let reply = self.send(&mut running, commands);
+        if reply.is_none() {
+            // Dropping the process kills it.
+            running.take();
+        }
+        reply
+    }
+
+    fn send(&self, running: &mut Option<Running>, commands: &[String]) -> Option<Reply> {
+        if running.is_none() {
+            *running = Some(Running::start(&self.program)?);
+            // A parameter of another backend is an error, which changes nothing.
+            for (name, value) in self.tuning.values() {
+                let command = format!("set_tuning_param {} {value}", word(name));
+                let _ = running.as_mut()?.command(&command)?;
+            }
+        }
+        for command in commands {
+            if let Err(message) = running.as_mut()?.command(command)? {
+                return Some(Err(message));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    /// Calls the entry point; the results are in files.
+    fn call(&self, entry: &EntryPoint) -> Option<Reply> {
+        let program = self.library.program();
+        let file = |name: &str| word(&self.file(name).to_string_lossy());
+        let mut commands = Vec::new();
+        let mut call = format!("call {}", word(&entry.name));
+        let (ins, outs) = (entry.inputs.len(), entry.outputs.len());
+        let results: Vec<String> = (0..outs).map(|place| format!("out{place}")).collect();
+        let arguments: Vec<String> = (0..ins).map(|place| format!("in{place}")).collect();
+        for (name, input) in arguments.iter().zip(&entry.inputs) {
+            let ty = program.name_of(input.ty);
+            commands.push(format!("restore {} {name} {}", file(name), word(ty)));
+        }
+        for name in results.iter().chain(&arguments) {
+            call.push_str(&format!(" {name}"));
+        }
+        commands.push(call);
+        for name in &results {
+            commands.push(format!("store {} {name}", file(name)));
+        }
+        let reply = self.talk(&commands);
+        // A failed call may or may not have created its variables.
+        for name in arguments.iter().chain(&results) {
+            self.talk(&[format!("free {name}")]);
+        }
+        reply
+    }
+
+    fn results(&self, entry: &EntryPoint) -> StepResult<Vec<Content>> {
+        let program = self.library.program();
+        let contents = entry.outputs.iter().enumerate().map(|(place, output)| {
+            let bytes = std::fs::read(self.file(&format!("out{place}"))).unwrap_or_default();
+            let mut parts = binary::read(&bytes).ok_or_else(|| {
+                Stop::mismatch(format!(
+                    "the server program stored result {place} in an undocumented format"
+                ))
+            })?;
+            let opaque = output
+                .ty
+                .as_type()
+                .is_some_and(|id| program.get(id).as_opaque().is_some());
+            Ok(match (opaque, parts.len()) {
+                (false, 1) => Content::Host(parts.remove(0)),
+                _ => Content::Stored(parts).without_units(program, output.ty),
+            })
+        });
+        contents.collect()
+    }
+}
+
+impl Answer for Server<'_> {
+    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
+        let Some(entry) = self.library.program().entry(entry) else {
+            return Ok(Outcome::Unfit);
+        };
+        if let Err(outcome) = self.write(entry, arguments)? {
+            return Ok(outcome);
+        }
+        match self.call(entry) {
+            Some(Err(message)) => Ok(Outcome::Error {
+                kind: ErrorKind::Program,
+                message,
+            }),
+            Some(Ok(())) => self.results(entry).map(Outcome::Values),
+            None if entry.inputs.is_empty() && entry.outputs.is_empty() => Ok(Outcome::Unfit),
+            // An error of the library ends a plain program.
+            None => Ok(Outcome::Error {
+                kind: ErrorKind::ContextLost,
+                message: "the server program died".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The name as one word of a command.
+fn word(name: &str) -> String {
+    if name.contains(char::is_whitespace) {
+        format!("\"{name}\"")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// A running server program. A command is one line; the answer is any number of lines, then a line
+/// that ends it. Dropping this kills the process; the time limit of the step ends one that hangs.
+struct Running {
+    child: Child,
+    commands: ChildStdin,
+    lines: Lines<ChildStdout>,
+}
+
+/// The answer to a command: an error has the message of the server.
+type Reply = Result<(), String>;
+
+impl Running {
+    /// Starts a program, and waits until it is ready. `None` if it does not become ready.
+    fn start(program: &Path) -> Option<Running> {
+        let mut child = Command::new(program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // The error messages of this process are not needed.
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut running = Running {
+            commands: child.stdin.take()?,
+            lines: Lines::new(child.stdout.take()?, LINE),
+            child,
+        };
+        running.reply()?.is_ok().then_some(running)
+    }
+
+    /// Sends a command. `None` if the server has died; it cannot be used after that.
+    fn command(&mut self, command: &str) -> Option<Reply> {
+        writeln!(self.commands, "{command}").ok()?;
+        self.reply()
+    }
+
+    fn reply(&mut self) -> Option<Reply> {
+        let mut error: Option<Vec<String>> = None;
+        for (line, _) in self.lines.by_ref() {
+            let line = String::from_utf8_lossy(&line);
+            match (line.trim_end(), &mut error) {
+                ("%%% OK", None) => return Some(Ok(())),
+                ("%%% OK", Some(text)) => return Some(Err(shortened(text.join("\n"), LINE))),
+                ("%%% FAILURE", _) => error = Some(Vec::new()),
+                (line, Some(text)) if text.len() < LINES => text.push(line.to_owned()),
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // This fails if the process has already ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn script(text: &str) -> (TempDir, Option<Running>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server");
+        fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        let running = Running::start(&path);
+        (folder, running)
+    }
+
+    #[test]
+    fn failures_are_distinguished_from_answers() {
+        let text = "echo '%%% OK'; read a; echo runtime: 5; echo '%%% OK'\n\
+                    read a; echo '%%% FAILURE'; echo \"no $a\"; echo '%%% OK'; read a\n";
+        let (_folder, running) = script(text);
+        let mut running = running.unwrap();
+        assert_eq!(running.command("call f"), Some(Ok(())));
+        let failed = running.command("call g");
+        assert_eq!(failed, Some(Err("no call g".to_owned())));
+    }
+
+    #[test]
+    fn a_server_that_dies_returns_none() {
+        let (_folder, running) = script("echo '%%% OK'; read a; exit 1\n");
+        assert_eq!(running.unwrap().command("call f"), None);
+        assert!(script("exit 0\n").1.is_none());
+    }
+}
