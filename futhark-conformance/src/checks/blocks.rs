@@ -3,15 +3,14 @@
 use super::properties;
 use crate::blocks::{Case, Expected, Source};
 use crate::compare::compare;
-use crate::harness::calls::{self, check_count, listed_outputs, message_of};
+use crate::harness::calls::{self, CallResult, check_count, listed_outputs, message_of};
 use crate::harness::cases::{Input, expected};
 use crate::harness::env::Env;
-use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::{HostValue, found};
-use futhark_manifest::{EntryPoint, Program};
+use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
-use futhark_safe::dynamic::{Context, Value};
+use futhark_safe::dynamic::Context;
 use std::time::{Duration, Instant};
 
 /// After a call that takes longer, no second call is made.
@@ -53,12 +52,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
 
     let begun = Instant::now();
     let arguments = input.make(env, context, entry)?;
-    let (values, contents): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
-    let (result, observed) = calls::call(context, entry, values);
-    let lost = matches!(&result, Err(error) if error.kind() == ErrorKind::ContextLost);
-    if !lost {
-        check_observed(program, entry, &contents, &observed)?;
-    }
+    let result = calls::call_observing(context, entry, arguments)?;
     match (result, &case.expected) {
         (Ok(outputs), Expected::Error(pattern)) => {
             check_count(entry, &outputs)?;
@@ -85,7 +79,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
                 )));
             }
             // A caller that only tests the return code must see the error, too.
-            if !lost && error.code() == Some(0) {
+            if error.kind() != ErrorKind::ContextLost && error.code() == Some(0) {
                 return Err(Stop::mismatch(format!(
                     "the function returned 0, but reported an error: {message}"
                 )));
@@ -94,25 +88,6 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         }
         (Err(error), _) => Err(error.into()),
     }
-}
-
-/// Observed arguments must keep their contents, also if the call fails.
-fn check_observed(
-    program: &Program,
-    entry: &EntryPoint,
-    contents: &[Option<Snapshot>],
-    observed: &[Option<Value>],
-) -> StepResult {
-    for ((value, before), input) in observed.iter().zip(contents).zip(&entry.inputs) {
-        let (Some(value), Some(before)) = (value, before) else {
-            continue;
-        };
-        let place = format!("the argument {}, after the call", input.name);
-        before
-            .check(program, input.ty, value)
-            .map_err(|stop| stop.at(&place))?;
-    }
-    Ok(())
 }
 
 fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
@@ -186,7 +161,7 @@ fn usable_after(
             Err(Stop::Skip { .. }) | Ok(()) => Ok(()),
             Err(stop) => Err(after(stop)),
         },
-        None => again(env, context, failed).map_err(after),
+        None => context.sync().map_err(|error| after(error.into())),
     }
 }
 
@@ -199,8 +174,8 @@ fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let Some(expected) = expected::values(env, entry, case)? else {
         return Ok(());
     };
-    let (outputs, _) = call(env, context, entry, case)?;
-    compare_outputs(&listed_outputs(program, entry, &outputs?)?, &expected)
+    let outputs = call(env, context, entry, case)??;
+    compare_outputs(&listed_outputs(program, entry, &outputs)?, &expected)
 }
 
 /// Creates the arguments of a case and calls its entry point.
@@ -209,33 +184,7 @@ fn call(
     context: &Context,
     entry: &EntryPoint,
     case: &Case,
-) -> StepResult<(calls::CallResult, Vec<Option<Value>>)> {
+) -> StepResult<CallResult> {
     let arguments = Input::read(env, entry, case)?.make(env, context, entry)?;
-    let values = arguments.into_iter().map(|(value, _)| value);
-    Ok(calls::call(context, entry, values.collect()))
-}
-
-/// Repeats a call that fails, if no case succeeds: it must fail with the same message.
-fn again(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
-    let program = env.program();
-    let Some(entry) = program.entry(&case.entry) else {
-        return Ok(());
-    };
-    let Expected::Error(pattern) = &case.expected else {
-        return Ok(());
-    };
-    match call(env, context, entry, case)?.0 {
-        Ok(_) => Err(Stop::mismatch(
-            "expected the repeated call to fail, but it succeeded",
-        )),
-        Err(error) if pattern.matches(&message_of(&error)) => {
-            if error.kind() == ErrorKind::ContextLost {
-                env.forget_context();
-            }
-            Ok(())
-        }
-        Err(error) => Err(Stop::mismatch(format!(
-            "the repeated call failed with another error: {error}"
-        ))),
-    }
+    Ok(calls::call(context, entry, arguments).0)
 }

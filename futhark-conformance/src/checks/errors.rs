@@ -2,19 +2,18 @@
 //! next call.
 
 use crate::blocks::{Case, ErrorPattern, Expected};
-use crate::harness::answers::{Answer, arguments, by_size};
+use crate::harness::answers::{Answer, again, arguments, by_size};
 use crate::harness::calls::{self, message_of, upload_all};
 use crate::harness::cases::on_host;
 use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Random, small};
-use crate::harness::snapshot::Held;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
-use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint, TypeKind, TypeRef};
-use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
+use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint};
+use futhark_safe::dynamic::{Context, Value};
 use futhark_safe::{Error, ErrorKind};
 use std::time::{Duration, Instant};
 
@@ -37,35 +36,22 @@ const TOO_MUCH: usize = 1 << 30;
 /// Checks every class of error that the program can show.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
-    let (entries, most) = if env.device.is_slow() {
-        (1, MAX_CASES_SLOW)
-    } else {
-        (usize::MAX, MAX_CASES)
+    let (entries, most) = match env.device.is_slow() {
+        true => (1, MAX_CASES_SLOW),
+        false => (usize::MAX, MAX_CASES),
     };
-    let entries: Vec<_> = by_size(env).into_iter().take(entries).collect();
+    let mut entries: Vec<_> = by_size(env).into_iter().take(entries).collect();
+    entries.retain(|entry| dimensions(env, entry).next().is_some());
     costs::measure(env, steps, "errors", &entries, false);
     for entry in entries {
-        let case = format!("arguments of {}", entry.name);
-        env.step(steps, "errors", &case, |context| {
-            refused(env, context, entry)
-        });
-        if entry
-            .inputs
-            .iter()
-            .any(|input| array(env, input.ty).is_some())
-        {
-            let case = format!("sizes of {}", entry.name);
-            env.step(steps, "errors", &case, |context| sizes(env, context, entry));
-        }
+        let case = format!("sizes of {}", entry.name);
+        env.step(steps, "errors", &case, |context| sizes(env, context, entry));
     }
-    let failing = env
-        .blocks
-        .cases
-        .iter()
-        .filter_map(|case| match &case.expected {
-            Expected::Error(pattern) => Some((case, pattern)),
-            _ => None,
-        });
+    let cases = env.blocks.cases.iter();
+    let failing = cases.filter_map(|case| match &case.expected {
+        Expected::Error(pattern) => Some((case, pattern)),
+        _ => None,
+    });
     for (case, pattern) in failing.take(most) {
         let name = format!("call {}", case.title());
         env.step(steps, "errors", &name, |context| {
@@ -83,57 +69,24 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// A wrong number, type or ownership of arguments is refused before the program's code runs.
-fn refused(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
-    let before = Answer::any(env, context);
-    let nonsense = "no such entry point";
-    invalid(context.call(nonsense, Vec::new()), "an unknown name")?;
-    let mut kept = arguments(env, context, entry)?;
-    let borrowed =
-        |values: &[Value]| context.call(&entry.name, values.iter().map(Arg::Borrow).collect());
-    if let Some(last) = kept.pop() {
-        invalid(borrowed(&kept), "one argument too few")?;
-        kept.push(last);
-    }
-    kept.push(Value::Scalar(Scalar::Bool(true)));
-    invalid(borrowed(&kept), "one argument too many")?;
-    kept.pop();
-    if entry.consumed().next().is_some() {
-        invalid(borrowed(&kept), "a borrow of a consumed argument")?;
-    }
-    for place in 0..kept.len() {
-        let wrong = match entry.inputs[place].ty {
-            TypeRef::Scalar(ElemType::U8) => Scalar::I8(1),
-            _ => Scalar::U8(1),
-        };
-        let right = std::mem::replace(&mut kept[place], Value::Scalar(wrong));
-        invalid(borrowed(&kept), &format!("a u8 or i8 as argument {place}"))?;
-        kept[place] = right;
-    }
-    let mut held = Held::new(env.program());
-    let again = arguments(env, context, entry)?;
-    for ((value, input), alike) in kept.into_iter().zip(&entry.inputs).zip(&again) {
-        held.hold_as(
-            format!("the argument {}", input.name),
-            input.ty,
-            value,
-            alike,
-        )?;
-    }
-    as_before(env, context, before, &held)
+/// The dimensions of all arrays among the arguments: the number of the argument, and the dimension.
+fn dimensions<'a>(
+    env: &Env<'a>,
+    entry: &'a EntryPoint,
+) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+    let program = env.program();
+    entry.inputs.iter().enumerate().flat_map(|(place, input)| {
+        let array = input.ty.as_type().and_then(|id| program.get(id).as_array());
+        let rank = array.map_or(0, |array| array.rank);
+        (0..rank).map(move |dim| (place, dim))
+    })
 }
 
-/// Enlarges each array by one in each dimension. The manifest does not state the required sizes, so
-/// the sequential backend must agree.
+/// Enlarges each array by one in each dimension.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let before = Answer::of(env, context, entry);
     let most = if env.device.is_slow() { 1 } else { MAX_SIZES };
-    let places = entry.inputs.iter().enumerate().flat_map(|(place, input)| {
-        let rank = array(env, input.ty).map_or(0, |array| array.rank);
-        (0..rank).map(move |dim| (place, dim))
-    });
-    let places: Vec<_> = places.take(most).collect();
-    let mut held = Held::new(env.program());
+    let places: Vec<_> = dimensions(env, entry).take(most).collect();
     let begun = Instant::now();
     for (number, &(place, dim)) in places.iter().enumerate() {
         if begun.elapsed() > LONG_ENOUGH {
@@ -142,65 +95,55 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
             env.remark.add(&remark);
             break;
         }
-        let at = |stop: Stop| stop.at(&format!("argument {place}, enlarged in dimension {dim}"));
-        let grown = |context: &Context| grown(env, context, entry, place, dim);
-        let (result, observed) = calls::call(context, entry, grown(context)?);
-        for ((value, input), alike) in observed.into_iter().zip(&entry.inputs).zip(grown(context)?)
-        {
-            if let Some(value) = value {
-                let what = format!("the argument {}", input.name);
-                held.hold_as(what, input.ty, value, &alike)?;
-            }
-        }
-        held.check().map_err(at)?;
-        match result {
-            Err(error) => {
-                has_message(&error).map_err(at)?;
-                let again = calls::call(context, entry, grown(context)?).0;
-                same_verdict(&error, again.err().as_ref()).map_err(at)?;
-                if refuses_sizes(&error) {
-                    as_sequential(env, entry, true, &grown).map_err(at)?;
-                }
-            }
-            Ok(_) => as_sequential(env, entry, false, &grown).map_err(at)?,
-        }
-        context.sync().map_err(|error| at(error.into()))?;
+        wrong_size(env, context, entry, (place, dim))
+            .map_err(|stop| stop.at(&format!("argument {place}, enlarged in dimension {dim}")))?;
     }
-    as_before(env, context, before, &held)
+    after_error(before, env, context)
 }
 
-/// The sequential backend must refuse the sizes that this backend refuses, and no others. Jobs of
-/// the sequential backend compare with nothing: the other jobs of a run do so, and a library for
-/// another backend would have to be compiled first.
-fn as_sequential(
+/// The manifest does not state the required sizes, so the sequential backend must refuse the sizes
+/// that this backend refuses, and no others.
+fn wrong_size(
     env: &Env<'_>,
+    context: &Context,
     entry: &EntryPoint,
-    refused: bool,
-    arguments: &dyn Fn(&Context) -> StepResult<Vec<Value>>,
+    (place, dim): (usize, usize),
 ) -> StepResult {
-    if env.program().backend == Backend::C {
+    let call = |context: &Context| {
+        let mut values = arguments(env, context, entry)?;
+        let old = download(&values[place])?;
+        let mut shape = old.shape().to_vec();
+        shape[dim] += 1;
+        let mut random = Random::new(env.seed, "sizes");
+        values[place] = upload(context, &small(&mut random, old.elem(), &shape))?;
+        calls::call_observing(context, entry, values)
+    };
+    let result = call(context)?;
+    if let Err(error) = &result {
+        has_message(error)?;
+        same_kind(error.kind(), call(context)?.err())?;
+    }
+    context.sync()?;
+    let refuses_sizes = |error: &Error| error.to_string().contains("invalid size");
+    let is_comparable = result.as_ref().err().is_none_or(refuses_sizes);
+    // Jobs of the sequential backend compare with nothing: the other jobs of a run do so, and a
+    // library for another backend would have to be compiled first.
+    if !is_comparable || env.program().backend == Backend::C {
         return Ok(());
     }
     // The job of the sequential backend reports why there is no library.
     let Ok(library) = env.others.backend(Backend::C) else {
         return Ok(());
     };
-    let context = env.context_of(&library)?;
-    let result = calls::call(&context, entry, arguments(&context)?).0;
-    match (refused, result) {
-        (false, Err(error)) if refuses_sizes(&error) => Err(Stop::mismatch(format!(
+    match (result, call(&env.context_of(&library)?)?) {
+        (Ok(_), Err(error)) if refuses_sizes(&error) => Err(Stop::mismatch(format!(
             "the call succeeded, but backend c refuses it: {error}"
         ))),
-        (true, Ok(_)) => Err(Stop::mismatch(
+        (Err(_), Ok(_)) => Err(Stop::mismatch(
             "the call was refused because of its sizes, but succeeded on backend c",
         )),
         _ => Ok(()),
     }
-}
-
-/// Whether the sizes of the arguments do not fit each other.
-fn refuses_sizes(error: &Error) -> bool {
-    error.to_string().contains("invalid size")
 }
 
 /// Repeats a call that must fail by its test block. Each time it must report the error once, with
@@ -217,50 +160,44 @@ fn failing_call(
         .ok_or_else(|| Stop::skip("the program has no such entry point"))?;
     let inputs = on_host(env, entry, &case.input)?;
     let before = Answer::any(env, context);
-    let mut first: Option<Error> = None;
+    let mut kind = None;
     let begun = Instant::now();
-    for read in [Read::Sync, Read::Result, Read::Sync] {
+    // The second call waits by reading a result.
+    for read_result in [false, true, false] {
         if begun.elapsed() > LONG {
             env.remark
                 .add("the failing call is too slow to be repeated");
             break;
         }
-        let arguments = upload_all(context, &inputs)?;
-        let Some(error) = report(context, entry, arguments, read)? else {
-            return Err(match first {
-                None => Stop::skip("the call succeeds, which `blocks` reports"),
-                Some(_) => Stop::mismatch("the call failed, but the repeated call succeeded"),
-            });
+        let error = report(context, entry, upload_all(context, &inputs)?, read_result)?;
+        let difference = match &error {
+            None => Some("the call succeeds"),
+            Some(error) if !pattern.matches(&message_of(error)) => Some("the message differs"),
+            Some(_) => None,
         };
-        let message = message_of(&error);
-        if !pattern.matches(&message) {
-            return Err(match first {
-                None => Stop::skip("the message differs, which `blocks` reports"),
-                Some(_) => Stop::mismatch(format!(
-                    "expected an error with {pattern} again, got: {message}"
-                )),
-            });
-        }
+        let error = match (error, difference, kind) {
+            (Some(error), None, _) => error,
+            (_, difference, None) => {
+                let difference = difference.unwrap_or_default();
+                return Err(Stop::skip(format!("{difference}, which `blocks` reports")));
+            }
+            (error, _, Some(_)) => {
+                let actual = error.map_or_else(|| "results".to_owned(), |e| message_of(&e));
+                return Err(Stop::mismatch(format!(
+                    "expected an error with {pattern} again, got: {actual}"
+                )));
+            }
+        };
         has_message(&error)?;
         if error.kind() == ErrorKind::ContextLost {
             return lost(env, context, &inputs, entry);
         }
-        if let Some(first) = &first {
-            same_verdict(first, Some(&error))?;
-        }
         context
             .sync()
             .map_err(|error| Stop::from(error).at("the error was reported twice"))?;
-        first.get_or_insert(error);
+        same_kind(*kind.get_or_insert(error.kind()), Some(error))?;
     }
-    as_before(env, context, before, &Held::new(program))
-}
-
-/// The operation that waits for the call.
-#[derive(Clone, Copy, PartialEq)]
-enum Read {
-    Sync,
-    Result,
+    after_error(before, env, context)
 }
 
 /// Calls an entry point, and returns its error. A device may report it only at the next sync or
@@ -269,44 +206,28 @@ fn report(
     context: &Context,
     entry: &EntryPoint,
     arguments: Vec<Value>,
-    read: Read,
+    read_result: bool,
 ) -> StepResult<Option<Error>> {
-    let mut lent = Vec::new();
-    let mut given = Vec::new();
-    for (value, input) in arguments.into_iter().zip(&entry.inputs) {
-        let (keep, give) = if input.unique {
-            (None, Some(value))
-        } else {
-            (Some(value), None)
-        };
-        lent.push(keep);
-        given.push(give);
-    }
-    let arguments = given.into_iter().zip(&lent).filter_map(|(give, keep)| {
-        give.map(Arg::Consume)
-            .or_else(|| keep.as_ref().map(Arg::Borrow))
-    });
-    let outputs = match context.call(&entry.name, arguments.collect()) {
+    // The arguments must live until the call has ended.
+    let (outputs, _arguments) = calls::start(context, entry, arguments);
+    let outputs = match outputs {
         Err(error) => return Ok(Some(error)),
         Ok(outputs) => outputs,
     };
-    if !context.library().backend().is_gpu() {
-        return match context.sync() {
-            Err(error) => Err(Stop::mismatch(format!(
-                "the call succeeded and the sync failed, but this backend must report errors of the call itself: {error}"
-            ))),
-            Ok(()) => Ok(None),
-        };
-    }
     let array = outputs.iter().find_map(|value| match value {
         Value::Array(array) if !array.is_empty() => Some(array),
         _ => None,
     });
-    let waited = match array.filter(|_| read == Read::Result) {
+    let waited = match array.filter(|_| read_result) {
         Some(array) => array.to_bytes().map(drop),
         None => context.sync(),
     };
-    Ok(waited.err())
+    match waited {
+        Err(error) if !context.library().backend().is_gpu() => Err(Stop::mismatch(format!(
+            "the call succeeded and the sync failed, but this backend must report errors of the call itself: {error}"
+        ))),
+        waited => Ok(waited.err()),
+    }
 }
 
 /// A lost context must report its loss, and the call must fail in the same way in a new context.
@@ -348,7 +269,7 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
         Err(error) if error.kind() == ErrorKind::OutOfMemory => {
             has_message(&error)?;
             context.sync()?;
-            as_before(env, context, before, &Held::new(env.program()))
+            after_error(before, env, context)
         }
         Err(error) => Err(Stop::mismatch(format!(
             "expected an out-of-memory error, got one of kind {:?}: {error}",
@@ -357,21 +278,9 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
     }
 }
 
-/// After an error, held values must be unchanged, and a call must give the same results as before.
-fn as_before(
-    env: &Env<'_>,
-    context: &Context,
-    before: StepResult<Answer<'_>>,
-    held: &Held<'_>,
-) -> StepResult {
-    held.check()?;
-    match before {
-        Ok(before) => before
-            .ask_again(env, context)
-            .map_err(|stop| stop.at("after the error")),
-        // No call is known to succeed; at least a sync must.
-        Err(_) => context.sync().map_err(Stop::from),
-    }
+/// After an error, a call must give the same results as before.
+fn after_error(before: StepResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> StepResult {
+    again(&before, env, context).map_err(|stop| stop.at("after the error"))
 }
 
 /// An error from the C side must have a message and a suitable kind.
@@ -392,51 +301,15 @@ fn has_message(error: &Error) -> StepResult {
 }
 
 /// A repeated call must fail again, with the same kind of error.
-fn same_verdict(first: &Error, second: Option<&Error>) -> StepResult {
-    match second {
-        Some(second) if second.kind() == first.kind() => Ok(()),
-        Some(second) => Err(Stop::mismatch(format!(
-            "expected an error of kind {:?} again, got one of kind {:?}: {second}",
-            first.kind(),
-            second.kind()
+fn same_kind(expected: ErrorKind, repeated: Option<Error>) -> StepResult {
+    match repeated {
+        Some(error) if error.kind() == expected => Ok(()),
+        Some(error) => Err(Stop::mismatch(format!(
+            "expected an error of kind {expected:?} again, got one of kind {:?}: {error}",
+            error.kind()
         ))),
         None => Err(Stop::mismatch(
             "the call failed, but the repeated call succeeded",
         )),
-    }
-}
-
-fn invalid<T>(result: Result<T, Error>, what: &str) -> StepResult {
-    match result {
-        Err(error) if error.kind() == ErrorKind::InvalidArgument => Ok(()),
-        Err(error) => Err(Stop::mismatch(format!(
-            "{what} was refused with an error of kind {:?}: {error}",
-            error.kind()
-        ))),
-        Ok(_) => Err(Stop::mismatch(format!("{what} was accepted"))),
-    }
-}
-
-/// The arguments of the entry point, with one array enlarged in one dimension.
-fn grown(
-    env: &Env<'_>,
-    context: &Context,
-    entry: &EntryPoint,
-    place: usize,
-    dim: usize,
-) -> StepResult<Vec<Value>> {
-    let mut values = arguments(env, context, entry)?;
-    let old = download(&values[place])?;
-    let mut shape = old.shape().to_vec();
-    shape[dim] += 1;
-    let mut random = Random::new(env.seed, "sizes");
-    values[place] = upload(context, &small(&mut random, old.elem(), &shape))?;
-    Ok(values)
-}
-
-fn array<'a>(env: &Env<'a>, ty: TypeRef) -> Option<&'a ArrayType> {
-    match &env.program().get(ty.as_type()?).kind {
-        TypeKind::Array(array) => Some(array),
-        TypeKind::Opaque(_) => None,
     }
 }

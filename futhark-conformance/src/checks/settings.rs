@@ -6,7 +6,7 @@ use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
-use futhark_safe::{Config, Error, ErrorKind, TuningClass, TuningParam};
+use futhark_safe::{Config, ErrorKind, TuningClass};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -47,37 +47,25 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     steps.run("settings", "cache file", || cache(env));
 }
 
-/// Settings that the backend lacks must be refused with a message, and have no effect.
+/// Settings that the backend lacks must be refused, and have no effect.
 fn unknown(env: &Env<'_>) -> StepResult {
-    let mut wrong = vec![(
-        "a parameter",
-        Config::new().tuning_param(NO_SUCH_PARAMETER, 1),
-    )];
-    wrong.push(match env.program().backend.has_threads() {
+    let parameter = Config::new().tuning_param(NO_SUCH_PARAMETER, 1);
+    let (lacking, config) = match env.program().backend.has_threads() {
         true => ("a device", Config::new().device("#0")),
         false => ("threads", Config::new().num_threads(2)),
-    });
-    for (what, config) in wrong {
-        match Context::new(env.library, &config) {
+    };
+    for (what, config) in [("a parameter", parameter), (lacking, config)] {
+        match Context::new(env.library, &config).map_err(|error| (error.kind(), error)) {
             Ok(_) => return Err(Stop::mismatch(format!("{what} was accepted"))),
-            Err(error) if refused(&error) => {}
-            Err(error) => {
+            Err((ErrorKind::InvalidArgument | ErrorKind::Unsupported, _)) => {}
+            Err((kind, error)) => {
                 return Err(Stop::mismatch(format!(
-                    "{what} was refused with an error of kind {:?}: {error}",
-                    error.kind()
+                    "{what} was refused with an error of kind {kind:?}: {error}"
                 )));
             }
         }
     }
-    let context = env.context()?;
-    context.sync().map_err(Stop::from)
-}
-
-fn refused(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::InvalidArgument | ErrorKind::Unsupported
-    )
+    env.context()?.sync().map_err(Stop::from)
 }
 
 /// A context with other settings must give the same results as one without.
@@ -162,13 +150,6 @@ fn events(report: &str) -> StepResult<usize> {
 fn tuning(env: &Env<'_>) -> StepResult {
     let context = env.context()?;
     let parameters = context.tuning_params();
-    let has_no_text =
-        |param: &&TuningParam| param.name().is_empty() || param.class_text().is_empty();
-    if let Some(param) = parameters.iter().find(has_no_text) {
-        return Err(Stop::mismatch(format!(
-            "a parameter lacks a text: {param:?}"
-        )));
-    }
     let listed = env.program().entries().iter().flat_map(|entry| {
         let names = entry.tuning_params.iter();
         names.map(move |name| (entry, name))
@@ -238,8 +219,8 @@ fn cache(env: &Env<'_>) -> StepResult {
     match env.cache.as_deref().filter(|_| costly) {
         // The first context of this run wrote it; writing another one would take as long.
         Some(first) => {
-            copy(first, &file).map_err(failed)?;
-            copy(&sum_of(first), &sum_of(&file)).map_err(failed)?;
+            std::fs::copy(first, &file).map_err(failed)?;
+            std::fs::copy(sum_of(first), sum_of(&file)).map_err(failed)?;
         }
         None => with("cold")?,
     }
@@ -270,10 +251,6 @@ fn cache(env: &Env<'_>) -> StepResult {
         }
     }
     Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    std::fs::copy(from, to).map(drop)
 }
 
 /// The path of the checksum file of a cache file.

@@ -90,6 +90,19 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// Repeats a call, if there was one that could be repeated, and waits for the context.
+///
+/// # Errors
+/// As [`Answer::ask_again`], and if the first call failed.
+pub fn again(before: &StepResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> StepResult {
+    match before {
+        Ok(before) => before.ask_again(env, context)?,
+        Err(Stop::Skip { .. }) => {}
+        Err(stop) => return Err(stop.clone()),
+    }
+    context.sync().map_err(Stop::from)
+}
+
 fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Option<HostValue>>> {
     let arguments = arguments(env, context, entry)?;
     let (outputs, _) = calls::call(context, entry, arguments);

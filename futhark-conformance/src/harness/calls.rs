@@ -1,9 +1,11 @@
 //! Calls entry points, and lists their results.
 
+use super::snapshot::Snapshot;
 use super::steps::{StepResult, Stop};
 use super::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, ResultForm, TypeKind, TypeRef};
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Value};
 
 /// The results of a call.
@@ -12,6 +14,18 @@ pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
 /// Calls an entry point and waits for it. Returns the arguments that the call did not consume, each
 /// at its index.
 pub fn call(
+    context: &Context,
+    entry: &EntryPoint,
+    arguments: Vec<Value>,
+) -> (CallResult, Vec<Option<Value>>) {
+    let (outputs, observed) = start(context, entry, arguments);
+    // A device may report a failure only at a sync.
+    let outputs = outputs.and_then(|outputs| context.sync().map(|()| outputs));
+    (outputs, observed)
+}
+
+/// The same without waiting. The arguments must live until the call has ended.
+pub fn start(
     context: &Context,
     entry: &EntryPoint,
     arguments: Vec<Value>,
@@ -35,8 +49,46 @@ pub fn call(
             Some(value) => Some(Arg::Consume(value)),
             None => kept.as_ref().map(Arg::Borrow),
         });
-    let outputs = call_and_wait(context, entry, arguments.collect());
+    let outputs = context.call(&entry.name, arguments.collect());
     (outputs, observed)
+}
+
+/// Calls an entry point and waits for it. The arguments that it observes must keep their contents, also
+/// if it fails.
+///
+/// # Errors
+/// If the contents of an argument have changed.
+pub fn call_observing(
+    context: &Context,
+    entry: &EntryPoint,
+    arguments: Vec<Value>,
+) -> StepResult<CallResult> {
+    let program = context.library().program();
+    let inputs = arguments.iter().zip(&entry.inputs);
+    let before: Vec<Option<Snapshot>> = inputs
+        .map(
+            |(value, input)| match Snapshot::take(program, input.ty, value) {
+                _ if input.unique => Ok(None),
+                Ok(contents) => Ok(Some(contents)),
+                // The contents of this argument are not accessible.
+                Err(Stop::Skip { .. }) => Ok(None),
+                Err(stop) => Err(stop),
+            },
+        )
+        .collect::<StepResult<_>>()?;
+    let (result, observed) = call(context, entry, arguments);
+    if matches!(&result, Err(error) if error.kind() == ErrorKind::ContextLost) {
+        return Ok(result);
+    }
+    for ((value, before), input) in observed.iter().zip(before).zip(&entry.inputs) {
+        if let (Some(value), Some(before)) = (value, before) {
+            let place = format!("the argument {}, after the call", input.name);
+            before
+                .check(program, input.ty, value)
+                .map_err(|stop| stop.at(&place))?;
+        }
+    }
+    Ok(result)
 }
 
 /// Calls an entry point and waits for it, because a device may report a failure only at a sync.

@@ -134,30 +134,7 @@ impl<'a> Held<'a> {
     /// Adds a value with its current contents. A value whose contents are not accessible is
     /// dropped.
     pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
-        let contents = Snapshot::take(self.program, ty, &value);
-        self.keep(what, ty, value, contents)
-    }
-
-    /// Adds a value that must have the contents of another value, `alike`.
-    pub fn hold_as(
-        &mut self,
-        what: impl Into<String>,
-        ty: TypeRef,
-        value: Value,
-        alike: &Value,
-    ) -> StepResult {
-        let contents = Snapshot::take(self.program, ty, alike);
-        self.keep(what, ty, value, contents)
-    }
-
-    fn keep(
-        &mut self,
-        what: impl Into<String>,
-        ty: TypeRef,
-        value: Value,
-        contents: StepResult<Snapshot>,
-    ) -> StepResult {
-        match contents {
+        match Snapshot::take(self.program, ty, &value) {
             Ok(contents) => self.values.push((what.into(), ty, value, contents)),
             Err(Stop::Skip { .. }) => {}
             Err(stop) => return Err(stop),

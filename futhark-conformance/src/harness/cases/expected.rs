@@ -60,8 +60,7 @@ fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Ve
         .context_of(&library)
         .map_err(|error| fails(error.into()))?;
     let arguments = input.make(env, &context, entry).map_err(fails)?;
-    let (values, _): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
-    let (outputs, _) = calls::call(&context, entry, values);
+    let (outputs, _) = calls::call(&context, entry, arguments);
     let outputs = outputs.map_err(|error| fails(error.into()))?;
     listed_outputs(env.program(), entry, &outputs)
 }

@@ -2,11 +2,9 @@
 
 use super::script;
 use crate::blocks::{self, Case, Expected, Source};
-use crate::harness::calls::elem_of;
+use crate::harness::calls::{elem_of, upload_all};
 use crate::harness::env::Env;
-use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::upload;
 use crate::values::{self, Generator, HostValue, data};
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::compile::{self, Compiler};
@@ -36,8 +34,7 @@ impl Input {
         input.map_err(|stop| stop.at(&env.place(case.line)))
     }
 
-    /// Creates the arguments in a context, each with a snapshot of its contents if they are
-    /// accessible.
+    /// Creates the arguments in a context.
     ///
     /// # Errors
     /// If an argument cannot be created, or has a type that the entry point does not take.
@@ -46,27 +43,10 @@ impl Input {
         env: &Env<'_>,
         context: &Context,
         entry: &EntryPoint,
-    ) -> StepResult<Vec<(Value, Option<Snapshot>)>> {
+    ) -> StepResult<Vec<Value>> {
         match self {
-            Input::Values(values) => values
-                .iter()
-                .map(|value| {
-                    let contents = Snapshot::Host(value.clone());
-                    Ok((upload(context, value)?, Some(contents)))
-                })
-                .collect(),
-            Input::Script(exp) => script::arguments(env, context, entry, exp)?
-                .into_iter()
-                .zip(&entry.inputs)
-                .map(|(value, input)| {
-                    match Snapshot::take(env.program(), input.ty, &value) {
-                        Ok(contents) => Ok((value, Some(contents))),
-                        // The contents of this argument are not accessible.
-                        Err(Stop::Skip { .. }) => Ok((value, None)),
-                        Err(stop) => Err(stop),
-                    }
-                })
-                .collect(),
+            Input::Values(values) => upload_all(context, values),
+            Input::Script(exp) => script::arguments(env, context, entry, exp),
         }
     }
 }
