@@ -1,8 +1,8 @@
 //! The list of checks. The page of a check in `docs/checks` is its entry: what it proves, how, and what it
 //! cannot prove.
 
-use super::{algebra, arrays, blocks, consume, device_code, differential, errors, index, leaks};
-use super::{lifecycle, opaque, raw, server, settings, shape, store};
+use super::{arrays, blocks, consume, device_code, differential, errors, index, leaks};
+use super::{lifecycle, opaque, raw, server, settings, store};
 use crate::harness::env::Env;
 use crate::harness::steps::Steps;
 use crate::pattern::CheckPattern;
@@ -40,7 +40,6 @@ pub const ALL: &[Check] = &[
     check!("plain", None),
     check!("lifecycle", Some(lifecycle::check)),
     check!("arrays", Some(arrays::check)),
-    check!("shape", Some(shape::check)),
     check!("index", Some(index::check)),
     check!("raw", Some(raw::check)),
     check!("blocks", Some(blocks::check)),
@@ -48,7 +47,6 @@ pub const ALL: &[Check] = &[
     check!("server", Some(server::check)),
     check!("errors", Some(errors::check)),
     check!("consume", Some(consume::check)),
-    check!("algebra", Some(algebra::check)),
     check!("opaque", Some(opaque::check)),
     check!("store", Some(store::check)),
     check!("settings", Some(settings::check)),

@@ -4,16 +4,18 @@ use crate::blocks::Expected;
 use crate::harness::answers::{Answer, arguments, by_size};
 use crate::harness::calls::{self, upload_all};
 use crate::harness::cases::on_host;
+use crate::harness::constructor::as_opaque;
 use crate::harness::costs;
 use crate::harness::env::Env;
+use crate::harness::inside::Inside;
 use crate::harness::limits;
 use crate::harness::make::{Maker, Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::record::Cause;
-use futhark_manifest::{Structure, TypeId, TypeKind, TypeRef};
+use futhark_manifest::{OpaqueOps, TypeId, TypeRef};
 use futhark_safe::ErrorKind;
-use futhark_safe::dynamic::{Context, Opaque, Value};
+use futhark_safe::dynamic::Context;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -93,9 +95,11 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
     failing_calls(env, steps);
     for (id, described) in program.types_with_ids() {
-        if let TypeKind::Opaque(_) = &described.kind {
+        if let Some(opaque) = described.as_opaque() {
             let case = format!("values of {}", described.name);
-            env.step(steps, "leaks", &case, |context| values(env, context, id));
+            env.step(steps, "leaks", &case, |context| {
+                values(env, context, id, &opaque.ops)
+            });
         }
     }
 }
@@ -131,56 +135,19 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
 }
 
 /// Repeats all operations on values of an opaque type.
-fn values(env: &Env<'_>, context: &Context, id: TypeId) -> StepResult {
-    let program = env.program();
+fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> StepResult {
     let random = Random::new(env.seed, "leaks");
     let mut maker = Maker::new(env, context, random, 2);
     watch(|| {
         // A new value each time, because a surplus reference only leaks when the value is freed.
-        let Value::Opaque(whole) = maker.value(TypeRef::Type(id))? else {
-            return Err(Stop::mismatch("a value of an opaque type is not opaque"));
-        };
-        take_apart(&whole)?;
-        if program
-            .get(id)
-            .as_opaque()
-            .is_some_and(|ty| ty.ops.store.is_some())
-        {
-            drop(context.restore(&whole.store()?)?);
+        let value = maker.value(TypeRef::Type(id))?;
+        // Reads all parts.
+        Inside::of(env.program(), TypeRef::Type(id), &value)?;
+        if ops.store.is_some() {
+            drop(context.restore(&as_opaque(&value)?.store()?)?);
         }
         Ok(())
     })
-}
-
-fn take_apart(whole: &Opaque) -> StepResult {
-    let Some(ty) = whole.ty().as_opaque() else {
-        return Ok(());
-    };
-    match &ty.structure {
-        Structure::Record(record) => {
-            for field in &record.fields {
-                drop(whole.project(&field.name)?);
-            }
-        }
-        Structure::Sum(_) => drop(whole.destruct(&whole.variant()?)?),
-        Structure::RecordArray(array) => {
-            for field in &array.fields {
-                drop(whole.project(&field.name)?);
-            }
-            element(whole, array.rank)?;
-        }
-        Structure::OpaqueArray(array) => element(whole, array.rank)?,
-        Structure::Plain => {}
-    }
-    Ok(())
-}
-
-/// Reads the first element if there is one.
-fn element(whole: &Opaque, rank: usize) -> StepResult {
-    if !whole.shape()?.contains(&0) {
-        drop(whole.index(&vec![0; rank])?);
-    }
-    Ok(())
 }
 
 /// Repeats an operation, and fails if the memory grows between all measurements.

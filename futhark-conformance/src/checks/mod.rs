@@ -3,7 +3,6 @@
 //! A check derives its questions from the program's manifest and test blocks, and runs them as
 //! steps in the environment of [`crate::harness`]. `catalog` lists the checks, `order` runs them.
 
-mod algebra;
 mod arrays;
 mod blocks;
 mod catalog;
@@ -24,7 +23,6 @@ mod properties;
 mod raw;
 mod server;
 mod settings;
-mod shape;
 mod store;
 mod symbols;
 

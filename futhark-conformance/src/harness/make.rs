@@ -3,14 +3,14 @@
 
 use super::calls;
 use super::cases::known_inputs;
+use super::constructor::Constructor;
 use super::env::Env;
 use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::upload;
+use crate::inputs;
 pub(crate) use crate::inputs::Random;
 use crate::values::HostValue;
-use futhark_manifest::{
-    ElemType, EntryPoint, Field, Program, Structure, TypeId, TypeKind, TypeRef,
-};
+use futhark_manifest::{ElemType, EntryPoint, Program, TypeId, TypeRef};
 use futhark_safe::dynamic::{Context, Value};
 
 /// The maximal depth of nested values. Types are finite, but a value may need the result of an
@@ -72,6 +72,7 @@ pub struct Maker<'a> {
     random: Random,
     extent: usize,
     depth: usize,
+    is_wild: bool,
 }
 
 impl<'a> Maker<'a> {
@@ -85,6 +86,16 @@ impl<'a> Maker<'a> {
             random,
             extent,
             depth: 0,
+            is_wild: false,
+        }
+    }
+
+    /// Generates extreme numbers and any bits, except in arguments of entry points.
+    #[must_use]
+    pub fn wild(self) -> Maker<'a> {
+        Maker {
+            is_wild: true,
+            ..self
         }
     }
 
@@ -113,61 +124,39 @@ impl<'a> Maker<'a> {
         types.into_iter().map(|ty| self.value(ty)).collect()
     }
 
-    /// Generates the fields of a record or of an array of records.
-    ///
-    /// # Errors
-    /// As [`Maker::value`].
-    pub fn fields(&mut self, fields: &[Field]) -> StepResult<Vec<Value>> {
-        self.values(fields.iter().map(|field| field.ty))
-    }
-
     fn of_type(&mut self, ty: TypeRef) -> StepResult<Value> {
-        let program = self.program;
         let id = match ty {
             TypeRef::Scalar(elem) => {
-                return upload(self.context, &small(&mut self.random, elem, &[]));
+                let scalar = self.host(elem, &[]);
+                return upload(self.context, &scalar);
             }
             TypeRef::Type(id) => id,
         };
-        let described = program.get(id);
-        let opaque = match &described.kind {
-            TypeKind::Array(array) => {
-                let shape = vec![self.extent; array.rank];
-                return upload(self.context, &small(&mut self.random, array.elem, &shape));
+        if let Some(array) = self.program.get(id).as_array() {
+            let array = self.host(array.elem, &vec![self.extent; array.rank]);
+            return upload(self.context, &array);
+        }
+        let constructors = Constructor::all_of(self.program, id);
+        if constructors.is_empty() {
+            return self.produced(id);
+        }
+        // Not every variant may be possible to make, so try them all from a random one.
+        let count = constructors.len();
+        let first = usize::try_from(self.random.below(count as u64)).unwrap_or(0);
+        let mut last = None;
+        for constructor in constructors.iter().cycle().skip(first).take(count) {
+            match self.values(constructor.parts()) {
+                Ok(parts) => return Ok(Value::Opaque(constructor.make(self.context, &parts)?)),
+                Err(stop) => last = Some(stop),
             }
-            TypeKind::Opaque(opaque) => opaque,
-        };
-        let name = &described.name;
-        match &opaque.structure {
-            Structure::Record(record) => {
-                let fields = self.fields(&record.fields)?;
-                Ok(Value::Opaque(self.context.record(name, &refs(&fields))?))
-            }
-            Structure::Sum(sum) => {
-                // Not every variant may be possible to make, so try them all from a random one.
-                let first = self.random.below(sum.variants.len().max(1) as u64);
-                let mut last = Stop::skip(format!("{name} has no variants"));
-                for offset in 0..sum.variants.len() {
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        reason = "it is less than the number of variants"
-                    )]
-                    let variant = &sum.variants[(first as usize + offset) % sum.variants.len()];
-                    match self.values(variant.payload.iter().copied()) {
-                        Ok(payload) => {
-                            let value = self.context.sum(name, &variant.name, &refs(&payload))?;
-                            return Ok(Value::Opaque(value));
-                        }
-                        Err(stop) => last = stop,
-                    }
-                }
-                Err(last)
-            }
-            Structure::RecordArray(array) => {
-                let fields = self.fields(&array.fields)?;
-                Ok(Value::Opaque(self.context.zip(name, &refs(&fields))?))
-            }
-            Structure::OpaqueArray(_) | Structure::Plain => self.produced(id),
+        }
+        Err(last.unwrap_or_else(|| Stop::skip("the type has no variants")))
+    }
+
+    fn host(&mut self, elem: ElemType, shape: &[usize]) -> HostValue {
+        match self.is_wild {
+            true => inputs::wild(&mut self.random, elem, shape),
+            false => small(&mut self.random, elem, shape),
         }
     }
 
@@ -209,7 +198,10 @@ impl<'a> Maker<'a> {
                 .collect();
         }
         self.env.may_generate(&entry.name)?;
-        self.values(entry.inputs.iter().map(|input| input.ty))
+        let is_wild = std::mem::replace(&mut self.is_wild, false);
+        let arguments = self.values(entry.inputs.iter().map(|input| input.ty));
+        self.is_wild = is_wild;
+        arguments
     }
 
     fn called(&mut self, entry: &EntryPoint) -> StepResult<Vec<Value>> {

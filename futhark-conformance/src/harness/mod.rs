@@ -16,6 +16,7 @@ pub mod arrays;
 pub mod build;
 pub mod calls;
 pub mod cases;
+pub mod constructor;
 pub mod content;
 pub mod costs;
 pub mod env;

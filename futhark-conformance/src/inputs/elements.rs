@@ -54,6 +54,24 @@ pub fn fill(seed: u64, elem: ElemType, shape: &[usize], taste: Taste) -> HostVal
     HostValue::new(elem, shape.to_vec(), bytes)
 }
 
+/// Elements of which each is one of the limits of the type or any bit pattern except signalling NaNs.
+#[must_use]
+pub fn wild(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
+    let edges = edges(elem);
+    let mask = u64::MAX >> (64 - 8 * elem.size());
+    let count: usize = shape.iter().product();
+    let mut element = || {
+        let place = random.below(2 * edges.len() as u64);
+        let edge = edges.get(usize::try_from(place).unwrap_or(0));
+        edge.copied().unwrap_or_else(|| match elem {
+            ElemType::Bool => random.next() & 1,
+            _ => quiet(elem, random.next() & mask),
+        })
+    };
+    let elements: Vec<u64> = (0..count).map(|_| element()).collect();
+    host(elem, shape, &elements)
+}
+
 /// A value from the bits of its elements.
 #[must_use]
 pub fn host(elem: ElemType, shape: &[usize], elements: &[u64]) -> HostValue {

@@ -19,7 +19,7 @@ mod shown;
 mod strategy;
 mod tree;
 
-pub use elements::is_tame;
+pub use elements::{is_tame, wild};
 pub use growing::{Pace, Stage, stages};
 pub use kept::{Kept, Store};
 pub use learn::{Trial, learn};
@@ -27,5 +27,5 @@ pub(crate) use random::Random;
 pub use recipe::{Call, Recipe, Role};
 pub use settings::{Patience, Settings};
 pub use shown::like;
-pub use strategy::{Limits, arguments, runner, sample, value};
+pub use strategy::{Limits, arguments, runner, sample};
 pub use tree::{Failure, Input};

@@ -70,19 +70,6 @@ impl Call {
         Writer::new(program, MAX_CALLS).call(entry, &mut Vec::new())
     }
 
-    /// A pseudo-call that only creates values of one type. Its scalars are any numbers, because nothing
-    /// is computed from them; those of entry points that make parts of the value are small.
-    ///
-    /// # Errors
-    /// The name of a type that no function creates.
-    pub fn for_type(program: &Program, ty: TypeRef) -> Result<Call, String> {
-        let mut writer = Writer::new(program, MAX_CALLS);
-        let recipe = writer.recipe(ty, &[], &mut Vec::new())?;
-        let mut call = writer.finish(String::new(), vec![recipe]);
-        call.roles.fill(Role::Any);
-        Ok(call)
-    }
-
     /// The number of variables of the extents.
     #[must_use]
     pub fn variables(&self) -> usize {
@@ -113,12 +100,6 @@ impl Call {
         found.into_iter().flatten().collect()
     }
 
-    /// Whether an argument is a result of another call.
-    #[must_use]
-    pub fn has_calls(&self) -> bool {
-        self.arguments.iter().any(Recipe::has_calls)
-    }
-
     /// The number of elements of the largest array.
     #[must_use]
     pub fn largest(&self, extents: &[usize]) -> usize {
@@ -138,18 +119,6 @@ impl Recipe {
             Recipe::Sum(variants) => {
                 let parts = variants.iter().flat_map(|(_, payload)| payload);
                 parts.for_each(|part| part.scalars(false, found));
-            }
-        }
-    }
-
-    fn has_calls(&self) -> bool {
-        match self {
-            Recipe::Scalar(..) | Recipe::Array(..) => false,
-            Recipe::Made(_) => true,
-            Recipe::Record(parts) | Recipe::Zip(parts) => parts.iter().any(Recipe::has_calls),
-            Recipe::Sum(variants) => {
-                let mut parts = variants.iter().flat_map(|(_, payload)| payload);
-                parts.any(Recipe::has_calls)
             }
         }
     }
@@ -295,35 +264,6 @@ impl<'p> Writer<'p> {
             Err(name())
         } else {
             Ok(Recipe::Made(makers))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::inputs::{Limits, runner, value};
-    use crate::values::HostValue;
-    use futhark_manifest::Manifest;
-    use proptest::strategy::{Strategy, ValueTree};
-
-    #[test]
-    fn scalars_of_a_value_are_negative_and_extreme_too() {
-        let manifest = r#"{"backend":"c","version":"0.25.32.\n","entry_points":{},"types":{"pair":{
-            "kind":"opaque","ctype":"struct futhark_opaque_pair *","ops":{"free":"F","store":"S","restore":"R"},
-            "record":{"new":"N","fields":[
-                {"name":"a","project":"A","type":"i8"},{"name":"b","project":"B","type":"f64"}]}}}}"#;
-        let program = Manifest::parse(manifest).unwrap().resolve().unwrap();
-        let (id, _) = program.types_with_ids().next().unwrap();
-        let call = Call::for_type(&program, TypeRef::Type(id)).unwrap();
-        let strategy = value(&Arc::new(call), Limits::REAL);
-        let mut runner = runner(1, "scalars");
-        let values = (0..100).map(|_| strategy.new_tree(&mut runner).unwrap().current());
-        let values: Vec<_> = values.collect();
-        let fields: Vec<&HostValue> = values.iter().flat_map(|value| value.leaves()).collect();
-        let texts: Vec<String> = fields.iter().map(|field| field.to_string()).collect();
-        for text in ["-1i8", "-128i8", "127i8", "-1.0f64", "f64.inf"] {
-            assert!(texts.iter().any(|t| t == text), "{text} in {texts:?}");
         }
     }
 }

@@ -86,13 +86,6 @@ fn with_extents(
         .boxed()
 }
 
-/// A value of the type of a pseudo-call.
-pub fn value(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Input> {
-    arguments(call, limits)
-        .prop_filter_map("one value", |mut values| values.pop())
-        .boxed()
-}
-
 /// Arguments for trial calls, with the given extents and scalars. The same on each call.
 #[must_use]
 pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option<Vec<Input>> {

@@ -132,7 +132,6 @@ fn a_good_program_passes_every_check() {
         ("compile", ""),
         ("manifest", ""),
         ("arrays", "[]i32"),
-        ("shape", "[]i32"),
         ("index", "[]i32"),
         ("blocks", "double #0"),
         ("blocks", "at #1"),
@@ -207,7 +206,7 @@ fn the_parts_of_a_run_can_be_merged() {
             "--futhark",
             &compiler,
             "--check",
-            "shape",
+            "arrays",
             "--check",
             "header",
             "--shard",
@@ -228,7 +227,7 @@ fn the_parts_of_a_run_can_be_merged() {
     );
     let junit = fs::read_to_string(corpus.path("junit.xml")).unwrap();
     assert!(
-        junit.contains("<testcase name=\"b.fut: shape\"") && !junit.contains("a.fut"),
+        junit.contains("<testcase name=\"b.fut: arrays\"") && !junit.contains("a.fut"),
         "{junit}"
     );
     let (code, shown) = run(&["report", "1.jsonl", "2.jsonl"]);
@@ -251,7 +250,7 @@ fn a_type_error_is_a_finding_and_the_run_continues() {
         "--check",
         "compile",
         "--check",
-        "shape",
+        "arrays",
         "--futhark",
         &compiler,
     ]);
@@ -266,12 +265,12 @@ fn a_type_error_is_a_finding_and_the_run_continues() {
         "the compiler's own text: {failure}"
     );
     assert!(
-        run.of("a-wrong.fut", "shape")
+        run.of("a-wrong.fut", "arrays")
             .iter()
             .all(|record| record["outcome"] == "skip")
     );
     assert!(
-        run.of("good.fut", "shape")
+        run.of("good.fut", "arrays")
             .iter()
             .any(|record| record["outcome"] == "pass")
     );
@@ -576,7 +575,7 @@ fn an_unknown_check_is_a_usage_error() {
     assert_eq!(run.code(), 2);
     let said = run.shown();
     assert!(
-        said.contains("\"nonsense:x\"") && said.contains("arrays, shape"),
+        said.contains("\"nonsense:x\"") && said.contains("arrays, index"),
         "{said}"
     );
 }
@@ -596,7 +595,7 @@ fn checks_are_explained() {
     let output = explain("indices");
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("arrays, shape, index"), "{said}");
+    assert!(said.contains("arrays, index, index"), "{said}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "new-swaps-dimensions",
         "`new` stores the dimensions in the wrong order",
         C,
-        "shape",
+        "arrays",
         &[
             code(
                 "futhark_new_f32_2d",

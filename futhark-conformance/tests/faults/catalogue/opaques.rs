@@ -21,7 +21,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "record-loses-sign",
         "creating a record drops the sign of a field",
         RECORDS,
-        "algebra",
+        "opaque",
         &[code(
             "futhark_new_opaque_point",
             r"v->v0 = f_x;",
