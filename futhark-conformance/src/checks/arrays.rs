@@ -1,7 +1,5 @@
 //! The check `arrays`: every array type of the program, without any entry point.
 
-mod patterns;
-
 use crate::compare::identical;
 use crate::harness::arrays::{each_type, inner_shape, shapes};
 use crate::harness::env::Env;
@@ -9,9 +7,8 @@ use crate::harness::make::{Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
-use futhark_manifest::ArrayType;
+use futhark_manifest::{ArrayType, ElemType};
 use futhark_safe::dynamic::{Context, Value};
-use patterns::every_pattern;
 
 /// Copies bit patterns to arrays of every type and back.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -114,4 +111,99 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     // The refused calls must not have affected the context.
     let mut random = Random::new(0, "after");
     round_trip(context, &any_bits(&mut random, array.elem, &shape))
+}
+
+/// All patterns of a narrow type. Of a wide type: extreme values, NaNs, every single bit, and
+/// random patterns.
+fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue {
+    let bytes: Vec<u8> = match (elem, elem.size()) {
+        (ElemType::Bool, _) => vec![0, 1],
+        (_, 1) => (0..=u8::MAX).collect(),
+        (_, 2) => (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect(),
+        // Both halves of a pattern are patterns of a narrower type, too.
+        _ => wide_patterns(random)
+            .into_iter()
+            .flat_map(u64::to_ne_bytes)
+            .collect(),
+    };
+    // Two columns if the rank allows it; the number of patterns is even.
+    let columns = if rank > 1 { 2 } else { 1 };
+    let mut shape = vec![1; rank];
+    shape[rank - 1] = columns;
+    shape[0] = bytes.len() / elem.size() / columns;
+    HostValue::new(elem, shape, bytes)
+}
+
+fn wide_patterns(random: &mut Random) -> Vec<u64> {
+    let doubles = [
+        0.0f64,
+        -0.0,
+        1.0,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+        f64::EPSILON,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    let singles = [
+        0.0f32,
+        -0.0,
+        1.0,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        f32::EPSILON,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+    ];
+    // Quiet and signalling, with both signs and with payloads.
+    let nans = [
+        0x7ff8_0000_0000_0000,
+        0xfff8_0000_0000_0001,
+        0x7ff0_0000_0000_0001,
+        0xfff0_dead_beef_0001,
+        0x7fc0_0000_ffc0_0001,
+        0x7f80_0001_ff80_1234,
+        0x0000_0000_0000_0001,
+        0x0000_0001_8000_0001,
+    ];
+    let mut patterns: Vec<u64> = doubles.iter().map(|x| x.to_bits()).chain(nans).collect();
+    patterns.extend(
+        singles
+            .iter()
+            .map(|x| u64::from(x.to_bits()) << 32 | u64::from((-x).to_bits())),
+    );
+    patterns.extend((0..64).map(|bit| 1u64 << bit));
+    patterns.extend([0, u64::MAX, i64::MAX as u64, u64::from(u32::MAX)]);
+    patterns.extend((0..512).map(|_| random.next()));
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_types_get_every_pattern() {
+        let mut random = Random::new(1, "");
+        for rank in 1..=3 {
+            assert_eq!(
+                every_pattern(&mut random, ElemType::F16, rank).count(),
+                65536
+            );
+            assert_eq!(every_pattern(&mut random, ElemType::U8, rank).count(), 256);
+            assert_eq!(every_pattern(&mut random, ElemType::Bool, rank).count(), 2);
+        }
+    }
+
+    #[test]
+    fn wide_types_get_nans_with_payloads() {
+        let mut random = Random::new(1, "");
+        for elem in [ElemType::F32, ElemType::F64] {
+            let value = every_pattern(&mut random, elem, 1);
+            let nans = (0..value.count())
+                .filter(|&i| value.float(i).is_some_and(f64::is_nan))
+                .count();
+            assert!(nans >= 4, "{elem}: {nans}");
+        }
+    }
 }
