@@ -109,10 +109,10 @@ fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Mismatch {
 
 /// The index of the element at a row-major position.
 #[must_use]
-pub fn position(shape: &[usize], mut flat: usize) -> Vec<usize> {
+pub fn position(shape: &[usize], mut flat: usize) -> Vec<i64> {
     let mut index = vec![0; shape.len()];
     for (slot, &dim) in index.iter_mut().zip(shape).rev() {
-        *slot = flat % dim;
+        *slot = i64::try_from(flat % dim).unwrap_or(i64::MAX);
         flat /= dim;
     }
     index
@@ -193,6 +193,6 @@ mod tests {
     fn positions_are_row_major() {
         assert_eq!(position(&[2, 3, 4], 23), [1, 2, 3]);
         assert_eq!(position(&[5], 3), [3]);
-        assert_eq!(position(&[], 0), Vec::<usize>::new());
+        assert_eq!(position(&[], 0), Vec::<i64>::new());
     }
 }

@@ -41,10 +41,7 @@ fn inside(array: &Array, contents: &HostValue) -> StepResult {
     // All elements of a small array, about a hundred of a larger one.
     let step = count.div_ceil(128).max(1);
     for flat in (0..count).step_by(step).chain(count.checked_sub(1)) {
-        let index: Vec<i64> = position(contents.shape(), flat)
-            .into_iter()
-            .map(to_i64)
-            .collect();
+        let index = position(contents.shape(), flat);
         let scalar = array
             .index(&index)
             .map_err(|error| Stop::from(error).at(&format!("{index:?}")))?;
@@ -63,7 +60,7 @@ fn inside(array: &Array, contents: &HostValue) -> StepResult {
 /// Indices outside must be refused: by futhark-safe, and by the C function if `ask_c` is set.
 fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
     for dim in 0..shape.len() {
-        let extent = to_i64(shape[dim]);
+        let extent = i64::try_from(shape[dim]).unwrap_or(i64::MAX);
         for wrong in [extent, extent + 1, -1, i64::MAX, i64::MIN] {
             let mut index = vec![0; shape.len()];
             index[dim] = wrong;
@@ -88,9 +85,4 @@ fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
         }
     }
     Ok(())
-}
-
-#[expect(clippy::cast_possible_wrap, reason = "the extents are small")]
-fn to_i64(extent: usize) -> i64 {
-    extent as i64
 }

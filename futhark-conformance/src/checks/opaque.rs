@@ -181,7 +181,7 @@ impl<'a> Test<'a> {
         };
         same(&made, "an array made of the elements of another one")?;
         // Replace the last element by the first, and back.
-        let place = index_of(shape, elements.len() - 1);
+        let place = position(shape, elements.len() - 1);
         for element in [first, last] {
             if let Value::Opaque(changed) = &mut made {
                 changed.set(&place, element)?;
@@ -248,12 +248,5 @@ fn wrong_shape(shape: &[usize]) -> Stop {
 
 /// The indices of all elements.
 fn positions(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
-    (0..shape.iter().product()).map(|flat| index_of(shape, flat))
-}
-
-fn index_of(shape: &[usize], flat: usize) -> Vec<i64> {
-    let index = position(shape, flat).into_iter();
-    index
-        .map(|place| i64::try_from(place).unwrap_or(i64::MAX))
-        .collect()
+    (0..shape.iter().product()).map(|flat| position(shape, flat))
 }

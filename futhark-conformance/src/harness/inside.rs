@@ -124,10 +124,7 @@ fn elements(
     let shape = opaque.shape()?;
     let count = shape.iter().product::<usize>().min(MAX_ELEMENTS);
     let element = |flat| {
-        let index: Vec<i64> = position(&shape, flat)
-            .into_iter()
-            .map(|place| i64::try_from(place).unwrap_or(i64::MAX))
-            .collect();
+        let index = position(&shape, flat);
         let inside = Inside::of(program, elem, &opaque.index(&index)?)?;
         Ok((format!("element {index:?}"), inside))
     };
