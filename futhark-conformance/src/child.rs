@@ -142,11 +142,10 @@ fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
 }
 
 fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
-    let run = &spec.run;
-    let compiler = toolchain::open(&spec.compiler, &run.seen, &run.build_dir)
+    let futhark = toolchain::open(&spec.compiler, &spec.run.seen)
         .map_err(|error| Stop::error(format!("{error:#}")))?;
     let build = build::build(program, spec.device.backend, spec.run.optimise);
-    Ok(build.compiler(compiler).out_dir(&spec.run.build_dir))
+    Ok(futhark.select(build).out_dir(&spec.run.build_dir))
 }
 
 /// Compiles and runs a small program on the device, and reports the device's name.

@@ -6,7 +6,6 @@
 use crate::key::key;
 use crate::parallel;
 use anyhow::{Context as _, anyhow, bail};
-use futhark_safe::compile::Toolchain;
 use futhark_safe::compile::process::{self, Limits};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -150,7 +149,7 @@ impl Emulated {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("failed to create {}", dir.display()))?;
         let dir = dir.canonicalize()?;
-        let compiler = Compiler::find(&dir)?;
+        let compiler = Compiler::find()?;
         // The key contains the compiler and its version, which determine the compiled code.
         let made_by = [
             compiler.name.as_encoded_bytes(),
@@ -225,32 +224,31 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// The compiler in `CXX`, or one with a usual name. Its version is kept in `dir`.
-    fn find(dir: &Path) -> anyhow::Result<Compiler> {
+    /// The compiler in `CXX`, or one with a usual name.
+    fn find() -> anyhow::Result<Compiler> {
         if let Some(named) = std::env::var_os("CXX").filter(|name| !name.is_empty()) {
             let message = format!(
                 "CXX names a C++ compiler that cannot be started: {}",
                 named.display()
             );
-            return Compiler::ask(named, dir).ok_or_else(|| anyhow!(message));
+            return Compiler::ask(named).ok_or_else(|| anyhow!(message));
         }
         ["c++", "g++", "clang++"]
             .into_iter()
-            .find_map(|name| Compiler::ask(name.into(), dir))
+            .find_map(|name| Compiler::ask(name.into()))
             .ok_or_else(|| {
                 anyhow!("the emulated device needs a C++ compiler, but found no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
             })
     }
 
     /// The compiler with this name, if it can be started.
-    fn ask(name: OsString, dir: &Path) -> Option<Compiler> {
-        let ask = || {
-            let answer =
-                process::run(Command::new(&name).arg("--version"), Limits::query()).ok()?;
-            answer.status.success().then(|| answer.stdout())
-        };
-        let version = Toolchain::from_env().kept_version(name.as_ref(), dir, ask)?;
-        Some(Compiler { name, version })
+    fn ask(name: OsString) -> Option<Compiler> {
+        let answer = process::run(Command::new(&name).arg("--version"), Limits::query()).ok()?;
+        let version = answer.stdout();
+        answer
+            .status
+            .success()
+            .then_some(Compiler { name, version })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compiling programs for machines with a GPU and without compilers.
 //!
 //! The rest of a run does not depend on it. It writes one folder per compiler, which `run
-//! --futhark` accepts as a compiler (see `futhark_safe::compile::Build::record`): it returns the
+//! --futhark` accepts in place of one (see `futhark_safe::compile::Recording`): it returns the
 //! libraries compiled here, and the errors of programs that did not compile here. The checks
 //! `plain` and `server`, which compile their own programs, are skipped there with that reason, as
 //! is `symbols` without `nm`.
@@ -19,9 +19,9 @@ use crate::say::errln;
 use crate::values::{self, Generator};
 use anyhow::{Context as _, bail};
 use futhark_manifest::Backend;
-use futhark_safe::compile::{Build, Compiler, Recorded};
+use futhark_safe::compile::{Build, Compiler, Recorded, Recording};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Records every program for every backend and compiler with `threads` threads, and prints the
@@ -49,11 +49,12 @@ pub fn run(
 
     let mut jobs = Vec::new();
     for info in compilers {
-        let recording = args.into.join(format!("futhark-{}", info.label));
-        identity::record(info, &recording)?;
+        let folder = args.into.join(format!("futhark-{}", info.label));
+        identity::record(info, &folder)?;
         let compiler = Compiler::at(&info.path)?;
+        let recording = Recording::create(folder, &compiler)?;
         for ty in random_types(&sources) {
-            compiler.record_dataset(&ty, &recording)?;
+            recording.add_dataset(&ty, &compiler.dataset(&ty)?)?;
         }
         for source in &sources {
             jobs.extend(backends.iter().map(|&backend| {
@@ -78,10 +79,10 @@ pub fn run(
     Ok(())
 }
 
-/// A build, and the folder of its recording.
+/// A build, and where to record it.
 struct Job<'a> {
     build: Build,
-    recording: PathBuf,
+    recording: Recording,
     label: &'a str,
 }
 

@@ -6,10 +6,87 @@ use crate::record::CompilerInfo;
 use crate::report::shown;
 use crate::say::errln;
 use anyhow::Context as _;
-use futhark_safe::compile::{Compiler, Error};
+use futhark_manifest::Version;
+use futhark_safe::compile::{Build, Compiler, Error, Recording};
 use serde::{Deserialize, Serialize};
 use std::env;
 use std::path::{Path, PathBuf};
+
+/// A compiler, or a recording, which replaces one for the recorded programs.
+#[derive(Debug)]
+pub enum Futhark {
+    /// A compiler.
+    Compiler(Compiler),
+    /// A recording.
+    Recording(Recording),
+}
+
+impl Futhark {
+    /// Opens the recording at a path, or the compiler that `compiler` opens.
+    fn at(
+        path: &Path,
+        compiler: impl FnOnce() -> Result<Compiler, Error>,
+    ) -> Result<Futhark, Error> {
+        match Recording::open(path) {
+            Some(recording) => Ok(Futhark::Recording(recording)),
+            None => compiler().map(Futhark::Compiler),
+        }
+    }
+
+    /// The path of the executable or the recording.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Futhark::Compiler(compiler) => compiler.program(),
+            Futhark::Recording(recording) => recording.folder(),
+        }
+    }
+
+    /// The version of the compiler.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        match self {
+            Futhark::Compiler(compiler) => compiler.version(),
+            Futhark::Recording(recording) => recording.version(),
+        }
+    }
+
+    /// The build with this compiler or recording.
+    #[must_use]
+    pub fn select(self, build: Build) -> Build {
+        match self {
+            Futhark::Compiler(compiler) => build.compiler(compiler),
+            Futhark::Recording(recording) => build.recording(recording),
+        }
+    }
+
+    /// The compiler.
+    ///
+    /// # Errors
+    /// If this is a recording.
+    pub fn compiler(&self) -> Result<&Compiler, String> {
+        match self {
+            Futhark::Compiler(compiler) => Ok(compiler),
+            Futhark::Recording(recording) => Err(format!(
+                "{} is a recording of Futhark {}, which supports only the recorded programs; for \
+                 other programs install the compiler",
+                recording.folder().display(),
+                recording.version()
+            )),
+        }
+    }
+
+    /// A value of a type: see [`Compiler::dataset`].
+    ///
+    /// # Errors
+    /// If the compiler fails, or the recording has no value of the type.
+    pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
+        match self {
+            Futhark::Compiler(compiler) => compiler.dataset(ty),
+            Futhark::Recording(recording) => recording.dataset(ty),
+        }
+    }
+}
 
 /// A compiler as the parent has found it. Child processes use it without running it for its version, and
 /// notice if it was replaced during the run.
@@ -40,33 +117,36 @@ impl Seen {
 /// # Errors
 /// If a named compiler cannot be used. Others are ignored.
 pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<CompilerInfo>> {
-    let mut compilers: Vec<CompilerInfo> = Vec::new();
-    if named.is_empty() {
-        for compiler in Compiler::all_kept(&run.build_dir) {
-            compilers.push(describe(&compiler)?);
-            run.seen.push(Seen::new(&compiler));
-        }
-    }
+    let mut found: Vec<Futhark> = match named.is_empty() {
+        true => Compiler::all().into_iter().map(Futhark::Compiler).collect(),
+        false => Vec::new(),
+    };
     for path in named {
         // A bare name is looked up on PATH; a path must be valid for child processes too.
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let compiler = Compiler::at_kept(path, &run.build_dir)?;
-        add(&mut compilers, describe(&compiler)?);
-        run.seen.push(Seen::new(&compiler));
+        found.push(Futhark::at(&path, || Compiler::at(&path))?);
+    }
+    let mut compilers: Vec<CompilerInfo> = Vec::new();
+    for futhark in &found {
+        add(&mut compilers, describe(futhark)?);
+        if let Futhark::Compiler(compiler) = futhark {
+            run.seen.push(Seen::new(compiler));
+        }
     }
     label(&mut compilers, &mut []);
     Ok(compilers)
 }
 
-/// Opens a compiler in a child process.
+/// Opens a compiler or a recording in a child process.
 ///
 /// # Errors
-/// If it was replaced since the run began, or it is none of `seen` and cannot be used.
-pub fn open(path: &Path, seen: &[Seen], build_dir: &Path) -> Result<Compiler, Error> {
-    match seen.iter().find(|seen| seen.path == path) {
-        Some(seen) => Compiler::as_seen(path, &seen.version, &*seen.stamp),
-        None => Compiler::at_kept(path, build_dir),
-    }
+/// If the compiler was replaced since the run began, or it is none of `seen` and cannot be used.
+pub fn open(path: &Path, seen: &[Seen]) -> Result<Futhark, Error> {
+    let seen = seen.iter().find(|seen| seen.path == path);
+    Futhark::at(path, || match seen {
+        Some(seen) => Compiler::as_seen(path, &seen.version, &seen.stamp),
+        None => Compiler::at(path),
+    })
 }
 
 /// The compilers in `named` that are not among `compilers`, to compare results with; labels both.
@@ -106,8 +186,8 @@ fn add(compilers: &mut Vec<CompilerInfo>, compiler: CompilerInfo) {
     }
 }
 
-fn describe(compiler: &Compiler) -> anyhow::Result<CompilerInfo> {
-    let version = compiler.version();
+fn describe(futhark: &Futhark) -> anyhow::Result<CompilerInfo> {
+    let version = futhark.version();
     let version = match version.number {
         Some((major, minor, patch)) => format!("{major}.{minor}.{patch}"),
         None => version
@@ -118,7 +198,7 @@ fn describe(compiler: &Compiler) -> anyhow::Result<CompilerInfo> {
             .trim()
             .to_owned(),
     };
-    let program = compiler.program();
+    let program = futhark.path();
     let path = program.to_str().with_context(|| {
         format!(
             "the path of a compiler must be UTF-8: {}",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind, Toolchain};
+use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind};
 
 /// A tree of sources, a folder of results, and a compiler that counts how often it runs.
 struct Place {
@@ -36,7 +36,7 @@ impl Place {
         std::fs::create_dir_all(folder.join("src/lib")).unwrap();
         let futhark = folder.join("futhark");
         compile_counter(&futhark, "");
-        let compiler = Compiler::at_kept(futhark, &folder.join("out")).unwrap();
+        let compiler = Compiler::at(futhark).unwrap();
         Place { folder, compiler }
     }
 
@@ -77,21 +77,25 @@ impl Place {
 }
 
 fn compile_counter(file: &Path, about: &str) {
-    let source = file.with_extension("c");
-    std::fs::write(
-        &source,
-        format!("{COUNTER}/* {about} */\nconst char about[] = \"{about}\";\n"),
-    )
-    .unwrap();
     // The default compiler can be found by PATH.
     let real = Compiler::find().unwrap();
     let real = match real.program().components().count() {
         1 => which(real.program()),
         _ => real.program().to_owned(),
     };
+    compile_counter_of(&real, file, about);
+}
+
+fn compile_counter_of(real: &Path, file: &Path, about: &str) {
+    let source = file.with_extension("c");
+    std::fs::write(
+        &source,
+        format!("{COUNTER}/* {about} */\nconst char about[] = \"{about}\";\n"),
+    )
+    .unwrap();
     let define = |name: &str, path: &Path| format!("-D{name}=\"{}\"", path.display());
     let status = Command::new("cc")
-        .arg(define("REAL", &real))
+        .arg(define("REAL", real))
         .arg(define("LOG", &file.with_extension("log")))
         .arg(&source)
         .arg("-o")
@@ -171,26 +175,20 @@ fn a_replaced_compiler_compiles_again() {
         place.compiler.stamp(),
     );
     let file = place.compiler.program().to_owned();
-    let seen = || Compiler::as_seen(&file, &version, &*stamp);
-    let build = place.build().compiler(seen().unwrap());
-    build.run().unwrap();
-    let open = || Compiler::at_kept(&file, &place.folder.join("out")).unwrap();
-    open();
-    assert_eq!(place.commands(), [""; 0], "the version is kept");
+    let seen = || Compiler::as_seen(&file, &version, &stamp);
+    place.build().compiler(seen().unwrap()).run().unwrap();
+    assert_eq!(place.commands(), [""; 0]);
 
     // Of the same version.
     compile_counter(&file, "another");
-    for error in [seen().unwrap_err(), build.run().unwrap_err()] {
-        assert_eq!(error.kind(), ErrorKind::NoCompiler);
-        let text = error.to_string();
-        assert!(
-            text.contains("was replaced") && text.contains("cached-replaced/futhark"),
-            "{text}"
-        );
-    }
-    let compiler = open();
-    assert_eq!(place.commands(), ["--version"]);
-    place.compiler = compiler;
+    let error = seen().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoCompiler);
+    let text = error.to_string();
+    assert!(
+        text.contains("was replaced") && text.contains("cached-replaced/futhark"),
+        "{text}"
+    );
+    place.compiler = Compiler::at(file).unwrap();
     let second = place.compiles("another compiler");
     assert_ne!(first.folder(), second.folder());
     // The content is equal.
@@ -198,38 +196,44 @@ fn a_replaced_compiler_compiles_again() {
 }
 
 #[test]
-fn a_version_is_kept_until_the_executable_is_replaced() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cached-version");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let (program, new) = (folder.join("program"), folder.join("new"));
-    // Whether the program was asked for its version.
-    let asked = || {
-        let mut asked = false;
-        let version = Toolchain::from_env().kept_version(&program, &folder, || {
-            asked = true;
-            Some("1.0\n".to_owned())
-        });
-        assert_eq!(version.as_deref(), Some("1.0\n"));
-        asked
-    };
-    let time = std::fs::metadata("/bin/true").unwrap().modified().unwrap();
-    std::fs::copy("/bin/true", &program).unwrap();
-    assert_eq!([asked(), asked()], [true, false]);
-    // Another file of the same size and time.
-    std::fs::copy("/bin/true", &new).unwrap();
-    for file in [&program, &new] {
-        let file = std::fs::File::options().write(true).open(file).unwrap();
-        file.set_modified(time).unwrap();
+fn child_builds_with_the_default_compilers() {
+    // Only the child builds.
+    if let Some(folder) = std::env::var_os("FUTHARK_SYS_TEST_FOLDER") {
+        let folder = Path::new(&folder);
+        let build = Build::new(folder.join("src/main.fut"), Backend::C);
+        build.out_dir(folder.join("out")).fast(true).run().unwrap();
     }
-    assert_eq!([asked(), asked()], [true, false]);
-    std::fs::rename(&new, &program).unwrap();
-    assert_eq!([asked(), asked()], [true, false]);
-    // A script can run another program.
-    std::fs::write(&program, "#!/bin/sh\nexec true\n").unwrap();
-    assert_eq!([asked(), asked()], [true, true]);
-    let none = Toolchain::from_env().kept_version(&folder.join("none"), &folder, || None);
-    assert_eq!(none, None);
+}
+
+#[test]
+fn a_cached_build_runs_no_compiler() {
+    if support::no_compiler() {
+        return;
+    }
+    let place = Place::new("no-process");
+    place.write("main.fut", "entry f (x: i32) = x\n");
+    let cc = place.folder.join("cc");
+    compile_counter_of(&which(Path::new("cc")), &cc, "");
+    // How often each compiler runs.
+    let run = || {
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_builds_with_the_default_compilers"])
+            .env("FUTHARK_SYS_TEST_FOLDER", &place.folder)
+            .env("FUTHARK", place.compiler.program())
+            .env("CC", &cc)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let log = std::fs::read_to_string(cc.with_extension("log")).unwrap_or_default();
+        let _ = std::fs::remove_file(cc.with_extension("log"));
+        [place.commands().len(), log.lines().count()]
+    };
+    assert!(run().iter().all(|&count| count > 1));
+    assert_eq!(run(), [0, 0]);
+    compile_counter_of(&which(Path::new("cc")), &cc, "another");
+    let [futhark, cc] = run();
+    assert!(futhark == 1 && cc > 1, "{futhark} {cc}");
+    assert_eq!(run(), [0, 0]);
 }
 
 #[test]

@@ -77,7 +77,8 @@ impl<'a> Server<'a> {
         let uncompiled = |error| unmade(&format!("{error:#}"));
         let others = &env.others;
         let source = &others.source;
-        let compiler = others.open(&others.compiler).map_err(uncompiled)?;
+        let futhark = others.open(&others.compiler).map_err(uncompiled)?;
+        let compiler = futhark.compiler().map_err(|error| unmade(&error))?;
         // The Futhark compiler runs the C compiler in `CC`.
         let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
         let key = key(&[

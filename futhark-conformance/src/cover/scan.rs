@@ -4,6 +4,7 @@ use super::construct::{Compiled, Features};
 use super::kept::{Kept, Sources, Stamp};
 use crate::parallel;
 use crate::say::errln;
+use crate::toolchain::{self, Futhark};
 use anyhow::Context as _;
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Compiler;
@@ -32,13 +33,13 @@ pub fn scan(
     compiler: &Path,
     constructs: &Sources<'_>,
 ) -> anyhow::Result<Vec<Features>> {
-    let compiler = Compiler::at(compiler)?;
-    let version = compiler.version();
+    let futhark = toolchain::open(compiler, &[])?;
+    let version = futhark.version();
     let given = constructs.read.iter();
     let given: anyhow::Result<Vec<Kept>> = given.map(|file| Kept::read(file, version)).collect();
     let mut kept = Kept::read(constructs.updated, version)?;
     let scan = Scan {
-        compiler: &compiler,
+        futhark: &futhark,
         given: given?,
         until: constructs.until,
         last_line: Mutex::new(Instant::now()),
@@ -69,7 +70,7 @@ pub fn scan(
 type Scanned = (Features, Option<(Stamp, Option<Compiled>)>);
 
 struct Scan<'a> {
-    compiler: &'a Compiler,
+    futhark: &'a Futhark,
     given: Vec<Kept>,
     until: Option<Instant>,
     last_line: Mutex<Instant>,
@@ -84,7 +85,7 @@ impl Scan<'_> {
             .unwrap_or_else(PoisonError::into_inner);
         if last.elapsed() >= SILENCE && done < all {
             *last = Instant::now();
-            let version = self.compiler.version();
+            let version = self.futhark.version();
             errln!(
                 "[{done}/{all}] compiling programs for their constructs, once for Futhark {version}"
             );
@@ -98,10 +99,11 @@ impl Scan<'_> {
             return Ok((Features::of(&text, compiled), None));
         }
         let is_late = self.until.is_some_and(|until| Instant::now() >= until);
-        if is_late || self.compiler.recording().is_some() {
+        let compiler = self.futhark.compiler();
+        let Some(compiler) = compiler.ok().filter(|_| !is_late) else {
             return Ok((Features::of_source(&text), None));
-        }
-        let files = match self.compiler.imports(source) {
+        };
+        let files = match compiler.imports(source) {
             Ok(files) => Some(files),
             // The mistake can be in an import, which is then unknown.
             Err(_) if text.contains("import") => None,
@@ -109,7 +111,7 @@ impl Scan<'_> {
         };
         // Before the compiler reads the files: a change while it runs must count as a change.
         let stamp = files.and_then(|files| kept.stamp(source, &files));
-        let compiled = compile(source, self.compiler)?;
+        let compiled = compile(source, compiler)?;
         let features = Features::of(&text, compiled.as_ref());
         Ok((features, stamp.map(|stamp| (stamp, compiled))))
     }

@@ -4,9 +4,9 @@
 use super::build::{self, BuildLock};
 use super::steps::{StepResult, Stop};
 use crate::protocol::JobSpec;
-use crate::toolchain::{self, Seen};
+use crate::toolchain::{self, Futhark, Seen};
 use futhark_manifest::Backend;
-use futhark_safe::compile::{Compiler, Error};
+use futhark_safe::compile::Error;
 use futhark_safe::dynamic::Library;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -121,15 +121,14 @@ impl Others {
     ///
     /// # Errors
     /// If it was replaced since the run began.
-    pub fn open(&self, compiler: &Path) -> Result<Compiler, Error> {
-        toolchain::open(compiler, &self.seen, &self.build_dir)
+    pub fn open(&self, compiler: &Path) -> Result<Futhark, Error> {
+        toolchain::open(compiler, &self.seen)
     }
 
     fn load(&self, compiler: &Path, backend: Backend) -> Result<Library, String> {
         let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
-        let build = build::build(&self.source, backend, self.optimise)
-            .compiler(found)
-            .out_dir(&self.build_dir);
+        let build = build::build(&self.source, backend, self.optimise).out_dir(&self.build_dir);
+        let build = found.select(build);
         let _lock = BuildLock::take(&self.build_dir, &self.source, backend, compiler);
         Library::build(&build).map_err(|error| format!("{error:#}"))
     }

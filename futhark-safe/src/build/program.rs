@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Code, Manifest, Version, known};
+use futhark_manifest::{Backend, Code, FunctionList, Manifest, Version, known};
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain, Vendor};
 
 use super::module;
@@ -217,16 +217,15 @@ impl Program {
         cargo: &mut Instructions,
     ) -> Result<String> {
         let compiler = self.futhark_compiler()?;
-        let is_recording = compiler.as_ref().is_some_and(|c| c.recording().is_some());
         let interface = |backend| {
             let build = self.build(backend, compiler.as_ref(), out_dir);
             build.interface().map_err(|error| self.failed(error))
         };
-        // The interface is that of every backend, and `c` takes the least time. Vendored code and recordings
-        // need not have each backend; updating and checking vendored code concerns all.
+        // The interface is that of every backend, and `c` takes the least time. Vendored code need not have each
+        // backend; updating and checking it concerns all.
         let concerns_all = self.vendored.is_some()
             && Toolchain::vendor().map_err(|error| self.failed(error))? != Vendor::Use;
-        let candidates = match self.vendored.is_some() || is_recording {
+        let candidates = match self.vendored.is_some() {
             true => backends,
             false => &[Backend::C],
         };
@@ -238,17 +237,17 @@ impl Program {
                 first.or_else(|error| faces.find_map(Result::ok).ok_or(error))?
             }
         };
-        face.sources().iter().for_each(|file| cargo.watch(file));
-        let tuning = self.checked_tuning([face.program()], cargo)?;
+        face.sources.iter().for_each(|file| cargo.watch(file));
+        let tuning = self.checked_tuning([&face.program], cargo)?;
         let symbols = backends.iter().filter(|_| self.linked);
         let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
         let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
         module::write(
             name,
-            face.program(),
-            &face.functions(),
+            &face.program,
+            &FunctionList::of(&face.program),
             &symbols,
-            (&self.source, face.sources()),
+            (&self.source, &face.sources),
             self.module,
             tuning.as_ref(),
         )

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, FunctionList, Manifest, Program};
+use futhark_manifest::{FunctionList, Manifest, Program};
 
 use super::error::Error;
 use super::paths::{read, write};
+use super::stored::WARNINGS;
 
 /// The kind of library to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +23,6 @@ pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
     Manifest::parse(text)
         .and_then(|manifest| manifest.resolve())
         .map_err(|error| Error::manifest(file, error))
-}
-
-/// What a build asks of stored results.
-pub(super) struct Wanted<'a> {
-    pub source: &'a Path,
-    pub backend: Backend,
-    /// The name of the generated files.
-    pub name: String,
-    /// The options for the Futhark compiler.
-    pub options: &'a [String],
-    pub linkage: Linkage,
 }
 
 /// The files of one build.
@@ -90,7 +80,7 @@ impl Artifact {
     ) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest)?;
-        let warnings = read(&paths.in_folder("warnings.txt"))?;
+        let warnings = read(&paths.in_folder(WARNINGS))?;
         Ok(Artifact {
             paths,
             manifest,
@@ -176,8 +166,8 @@ impl Artifact {
     pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {
         // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
         // content-derived name only when everything in it is complete and on the disk, and compares
-        // it with its checksum when it finds it again; or it was recorded from such a folder, `recall` verified that its bytes are unchanged, and the user named the
-        // recording as a compiler, whose code runs in any case.
+        // it with its checksum when it finds it again; or it was recorded from such a folder,
+        // `Stored::open` verified that its bytes are unchanged, and the user trusts the recording like a compiler.
         unsafe { crate::load::open(&self.library(), self.symbol()) }
     }
 }

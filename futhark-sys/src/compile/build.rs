@@ -2,20 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::Backend;
+use futhark_manifest::{Backend, Program};
 
-use super::artifact::{Artifact, Linkage, Paths, Wanted, read_program};
+use super::artifact::{Artifact, Linkage, Paths, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
 use super::cc::Options;
-use super::compiler::{self, Compiler};
+use super::code::Code;
+use super::compiler::{self, Compiler, Wanted};
 use super::error::{Error, ErrorKind};
-use super::facts::Facts;
 use super::files::Files;
 use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::headers;
+use super::paths::hash_of;
 use super::plain;
-use super::recording;
+use super::recording::Recording;
+use super::stored::{self, Content, Stored, WARNINGS};
+use super::toolchain::{Toolchain, Vendor};
 use super::tools::Tools;
 use super::unit::{self, Unit};
 use super::vendor;
@@ -42,6 +45,7 @@ pub struct Build {
     backend: Backend,
     compiler: Option<Compiler>,
     vendored: Option<PathBuf>,
+    recording: Option<Recording>,
     out_dir: Option<PathBuf>,
     linkage: Linkage,
     fast: bool,
@@ -60,6 +64,7 @@ impl Build {
             backend,
             compiler: None,
             vendored: None,
+            recording: None,
             out_dir: None,
             linkage: Linkage::Shared,
             fast: false,
@@ -82,6 +87,13 @@ impl Build {
     #[must_use]
     pub fn vendored(mut self, folder: impl Into<PathBuf>) -> Build {
         self.vendored = Some(folder.into());
+        self
+    }
+
+    /// Uses a recording of this build ([`record`](Self::record)) instead of compilers.
+    #[must_use]
+    pub fn recording(mut self, recording: Recording) -> Build {
+        self.recording = Some(recording);
         self
     }
 
@@ -176,22 +188,97 @@ impl Build {
     /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
     pub fn run(&self) -> Result<Artifact, Error> {
         for _ in 0..ATTEMPTS {
-            let futhark = self.futhark()?;
-            if let Some(recording) = futhark.recording() {
-                return self.recall(recording, &futhark);
-            }
-            if let Some(artifact) = self.find_or_build(futhark)? {
+            let artifact = match self.code()? {
+                Code::Stored(Stored {
+                    folder,
+                    symbol: Some(symbol),
+                    sources,
+                    ..
+                }) => {
+                    let paths = self.paths(folder, symbol);
+                    Artifact::read(paths, Vec::new(), sources).map(Some)
+                }
+                code => self.find_or_build(code),
+            };
+            if let Some(artifact) = artifact? {
                 return Ok(artifact);
             }
         }
         Err(Error::changing(&self.source))
     }
 
+    /// Compiles like [`run`](Self::run), and adds the result to a recording of the compiler
+    /// ([`Recording::create`]), which then replaces the Futhark and C compilers for this build.
+    ///
+    /// Blocks like [`run`](Self::run). Several processes may add to one recording at the same time.
+    ///
+    /// # Errors
+    ///
+    /// Errors that do not depend on the program: the source, a compiler or a header is missing,
+    /// ISPC rejects the kernels, a file cannot be read or written.
+    pub fn record(&self, recording: &Recording) -> Result<Recorded, Error> {
+        let folder = recording.build(&self.recorded_name()?);
+        let new = Temporary::beside(&folder)?;
+        let describe = |sources: Option<&Files>, content: &Content<'_>| {
+            let version = recording.version();
+            stored::describe(new.path(), &self.wanted(), version, sources, content)
+        };
+        let recorded = match self.run() {
+            Ok(artifact) => {
+                let header = artifact.header();
+                let manifest = header.with_extension("json");
+                let warnings = artifact.folder().join(WARNINGS);
+                for file in [artifact.library(), header, manifest, warnings] {
+                    let to = new.path().join(file.file_name().unwrap_or_default());
+                    std::fs::copy(&file, to).map_err(|error| Error::io("copy", &file, error))?;
+                }
+                let sources = Files::listed(&self.source, artifact.sources())?;
+                describe(Some(&sources), &Content::Library(artifact.symbol()))?;
+                Recorded::Library
+            }
+            Err(error) if stored::is_refusal(&error) => {
+                describe(None, &Content::Refusal(&error))?;
+                Recorded::Refusal(error)
+            }
+            Err(error) => return Err(error),
+        };
+        new.become_folder(&folder)?;
+        Ok(recorded)
+    }
+
+    /// Reads the interface of the program. Needs no C compiler, and with vendored code no Futhark
+    /// compiler either.
+    ///
+    /// If a source file has changed since the code was vendored, an installed compiler is used. Blocks
+    /// while the Futhark compiler runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Build::run`], except for those of the C compiler.
+    pub fn interface(&self) -> Result<Interface, Error> {
+        let code = match self.code() {
+            Err(error)
+                if error.kind() == ErrorKind::Vendored
+                    && matches!(Toolchain::vendor(), Ok(Vendor::Use)) =>
+            {
+                Code::Compiler(self.installed().map_err(|_| error)?)
+            }
+            found => found?,
+        };
+        let folder = Temporary::beside(&self.folder()?.join("interface"))?;
+        let paths = self.paths(folder.path().to_owned(), String::new());
+        code.generate(&self.wanted(), &paths.in_folder(&paths.name))?;
+        Ok(Interface {
+            program: read_program(&paths.manifest(), &paths.read("json")?)?,
+            sources: code.files_of(&self.source)?.paths(),
+        })
+    }
+
     /// The result; `None` if an input changed while it was built.
-    fn find_or_build(&self, futhark: Compiler) -> Result<Option<Artifact>, Error> {
+    fn find_or_build(&self, code: Code) -> Result<Option<Artifact>, Error> {
         let results = self.folder()?;
-        let files = futhark.files_of(&self.source)?;
-        let tools = Tools::find(futhark, self.backend, Facts::of_results(&results))?;
+        let files = code.files_of(&self.source)?;
+        let tools = Tools::find(code, self.backend, &results)?;
         let options = Options {
             backend: self.backend,
             level: self.level(),
@@ -207,7 +294,7 @@ impl Build {
         // The symbol does not depend on paths and times of files, so that equal compilers produce
         // equal libraries.
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
-        let key = tools.identify(key).hex();
+        let key = key.with(tools.stamp()).hex();
         let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
         let paths = self.paths(results.join(folder), symbol);
         if !is_complete(&paths.folder) {
@@ -220,80 +307,81 @@ impl Build {
                 return Ok(None);
             }
         }
-        Artifact::read(paths, tools.into_files(), files.paths()).map(Some)
+        Artifact::read(paths, tools.files, files.paths()).map(Some)
     }
 
     /// The folder for results.
-    pub(super) fn folder(&self) -> Result<PathBuf, Error> {
+    fn folder(&self) -> Result<PathBuf, Error> {
         match &self.out_dir {
             Some(folder) => Ok(folder.clone()),
             None => cache_folder("futhark-sys"),
         }
     }
 
-    /// The compiler: vendored code, the selected one, or the default one.
-    pub(super) fn futhark(&self) -> Result<Compiler, Error> {
+    /// Where the generated code comes from: a recording, vendored code, or a compiler.
+    fn code(&self) -> Result<Code, Error> {
         compiler::must_be_usable(&self.options)?;
-        match &self.vendored {
-            Some(folder) => vendor::compiler(
-                &self.wanted(),
-                folder,
-                || self.installed(),
-                || self.folder(),
-            ),
-            None => self.installed(),
+        if !self.source.is_file() {
+            return Err(Error::no_source(&self.source));
         }
-    }
-
-    /// The selected compiler, or the default one, with the options of this build.
-    pub(super) fn installed(&self) -> Result<Compiler, Error> {
-        let compiler = match &self.compiler {
-            Some(compiler) => compiler.clone(),
-            None => Compiler::find_with(Some(Facts::of_results(&self.folder()?)))?,
+        let wanted = self.wanted();
+        if let Some(recording) = &self.recording {
+            return recording
+                .find(&self.recorded_name()?, &wanted)
+                .map(Code::Stored);
+        }
+        let Some(folder) = &self.vendored else {
+            return self.installed().map(Code::Compiler);
         };
-        compiler.must_be_as_seen()?;
-        Ok(compiler.with_options(&self.options))
+        let name = self.name();
+        let folder = folder.join(format!("{name}-{}", self.backend));
+        vendor::open(
+            &folder,
+            &wanted,
+            &name,
+            || self.installed(),
+            || self.folder(),
+        )
+        .map(Code::Stored)
     }
 
-    /// Looks up this build in `recording`.
-    pub(super) fn recall(&self, recording: &Path, futhark: &Compiler) -> Result<Artifact, Error> {
-        let folder = self.recorded_folder(recording)?;
-        recording::recall(&self.wanted(), recording, &folder, futhark.version())
+    /// The selected compiler, or the default one.
+    fn installed(&self) -> Result<Compiler, Error> {
+        match &self.compiler {
+            Some(compiler) => Ok(compiler.clone()),
+            None => Compiler::find_kept(Some(&self.folder()?)),
+        }
     }
 
     fn wanted(&self) -> Wanted<'_> {
         Wanted {
             source: &self.source,
             backend: self.backend,
-            name: self.name(),
             options: &self.options,
-            linkage: self.linkage,
         }
     }
 
-    /// The folder of this build in a recording.
-    pub(super) fn recorded_folder(&self, recording: &Path) -> Result<PathBuf, Error> {
-        let text = self.source_text()?;
+    /// The name of this build in a recording.
+    fn recorded_name(&self) -> Result<String, Error> {
         let mut key = Hash::new()
             .with(env!("CARGO_PKG_VERSION"))
-            .with(&text)
-            .with(self.backend.as_str());
-        for option in self.options_of_user() {
-            key = key.with(option);
+            .with(hash_of(&self.source)?)
+            .with(self.backend.as_str())
+            .with(format!("{:?}", self.linkage))
+            .with(format!("{} {} {}", self.level(), self.hardened, self.raw))
+            .with(format!("{:?}", self.options));
+        for flag in &self.flags {
+            key = key.with(flag);
         }
-        let key = &key.hex()[..16];
-        let name = format!("{}-{}-{key}", self.name(), self.backend);
-        Ok(recording.join("builds").join(name))
+        Ok(format!(
+            "{}-{}-{}",
+            self.name(),
+            self.backend,
+            &key.hex()[..16]
+        ))
     }
 
-    fn source_text(&self) -> Result<Vec<u8>, Error> {
-        std::fs::read(&self.source).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::no_source(&self.source),
-            _ => Error::io("read", &self.source, error),
-        })
-    }
-
-    pub(super) fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
+    fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
         Paths {
             folder,
             name: self.name(),
@@ -302,26 +390,13 @@ impl Build {
         }
     }
 
-    /// The options besides source and backend.
-    pub(super) fn options_of_user(&self) -> Vec<String> {
-        let mut options = vec![
-            format!("{:?}", self.linkage),
-            format!("O{}", self.level()),
-            format!("hardened {}", self.hardened),
-            format!("raw {}", self.raw),
-            format!("options {:?}", self.options),
-        ];
-        options.extend(self.flags.iter().cloned());
-        options
-    }
-
     /// Hashes everything that determines the result.
     fn key(&self, tools: &Tools, files: &Files, options: &Options<'_>) -> Hash {
         let hash = Hash::new()
             .with(env!("FUTHARK_SYS_SOURCES"))
             .with(env!("CARGO_PKG_VERSION"))
             .with(futhark_manifest::VERSION)
-            .with(tools.futhark.identity(files))
+            .with(self.identity(files))
             // Source locations are part of the program's messages.
             .with(files.texts())
             .with(self.source.as_os_str().as_encoded_bytes())
@@ -338,8 +413,14 @@ impl Build {
         hash
     }
 
+    /// A hash of the program's code and the options for the Futhark compiler.
+    fn identity(&self, files: &Files) -> String {
+        let options = self.options.iter().map(|option| format!(" {option}"));
+        files.program() + &options.collect::<String>()
+    }
+
     /// The name of the generated files: the source's, without characters that a C compiler rejects.
-    pub(super) fn name(&self) -> String {
+    fn name(&self) -> String {
         let stem = self
             .source
             .file_stem()
@@ -359,7 +440,7 @@ impl Build {
     /// Builds in a temporary folder and renames it, so that a folder is always complete. Returns false if
     /// an input changed meanwhile: then nothing is kept.
     fn build(&self, inputs: &Inputs<'_>, paths: &Paths) -> Result<bool, Error> {
-        let stamps = inputs.tools.stamps();
+        let stamp = inputs.tools.stamp();
         let folder = Temporary::beside(&paths.folder)?;
         let work = Paths {
             folder: folder.path().to_owned(),
@@ -368,10 +449,8 @@ impl Build {
         let result = self.build_in(inputs, &work, &paths.folder);
         // The folder is named after what the files contained before, and an error can be one of a file
         // that was half written.
-        let futhark = &inputs.tools.futhark;
-        let now = futhark.files_of(&self.source);
-        let is_current =
-            now.is_ok_and(|now| now == *inputs.files) && inputs.tools.stamps() == stamps;
+        let now = inputs.tools.code.files_of(&self.source);
+        let is_current = now.is_ok_and(|now| now == *inputs.files) && inputs.tools.stamp() == stamp;
         if !is_current {
             return Ok(false);
         }
@@ -387,11 +466,8 @@ impl Build {
             files,
             options,
         } = inputs;
-        let Tools {
-            futhark, cc, ispc, ..
-        } = tools;
-        let warnings =
-            futhark.generate(self.backend, &self.source, &paths.in_folder(&paths.name))?;
+        let Tools { code, cc, ispc, .. } = tools;
+        let warnings = code.generate(&self.wanted(), &paths.in_folder(&paths.name))?;
         let manifest_text = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest_text)?;
         if program.backend != self.backend {
@@ -415,12 +491,12 @@ impl Build {
             name: &paths.name,
             generated: &generated,
             manifest_text: &manifest_text,
-            program_id: &layout::identity(&generated.layouts, &program, &futhark.identity(files)),
+            program_id: &layout::identity(&generated.layouts, &program, &self.identity(files)),
             hardened: self.hardened,
             symbol: &paths.symbol,
             plain: &plain,
         };
-        paths.write("warnings.txt", &warnings)?;
+        paths.write(WARNINGS, &warnings)?;
         if self.hardened {
             paths.write(
                 unit::CHECKED,
@@ -463,6 +539,26 @@ impl Build {
         }
         Ok(())
     }
+}
+
+/// The result of [`Build::record`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Recorded {
+    /// The library.
+    Library,
+    /// The program does not compile. Building from the recording returns the same error.
+    Refusal(Error),
+}
+
+/// What code that uses a program must know to be compiled, but not to be linked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Interface {
+    /// The manifest, resolved.
+    pub program: Program,
+    /// The source file and its imports.
+    pub sources: Vec<PathBuf>,
 }
 
 /// What a build reads.

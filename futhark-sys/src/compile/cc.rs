@@ -9,7 +9,6 @@ use futhark_manifest::Backend;
 
 use super::driver::{self, Driver, HOW_TO_INSTALL, no_compiler};
 use super::error::{Error, ErrorKind};
-use super::facts::Facts;
 use super::headers::OVERRIDE;
 use super::process::{self, Limits};
 use super::toolchain::Toolchain;
@@ -104,12 +103,9 @@ const READ_BY_COMPILERS: [&str; 12] = [
 
 impl CCompiler {
     /// Finds the compiler that the cc crate selects: `CC`, or the default of the system.
-    pub(super) fn find(
-        toolchain: &Toolchain,
-        facts: Option<Facts<'_>>,
-    ) -> Result<CCompiler, Error> {
+    pub(super) fn find(toolchain: &Toolchain, results: Option<&Path>) -> Result<CCompiler, Error> {
         let in_build_script = driver::in_build_script();
-        let driver = Driver::find(toolchain, facts)?;
+        let driver = Driver::find(results)?;
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let is_cross = in_build_script && variable("TARGET") != variable("HOST");
         let apple = match in_build_script {

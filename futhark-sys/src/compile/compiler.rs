@@ -7,31 +7,23 @@ use std::process::Command;
 use futhark_manifest::{Backend, Version, known};
 
 use super::error::{Error, ErrorKind};
-use super::facts::{self, Facts, Name};
+use super::facts;
 use super::files::Files;
-use super::paths;
 use super::process::{self, Limits, Output};
-use super::recording;
-use super::stamp;
 use super::toolchain::Toolchain;
-use super::vendored::Vendored;
 
-/// An executable Futhark compiler, or a recording of one ([`Build::record`](super::Build::record)).
+/// An executable Futhark compiler.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     program: PathBuf,
     version: Version,
-    kind: Kind,
-    options: Vec<String>,
-    /// The stamp that the executable must have: see [`Compiler::as_seen`].
-    seen: Option<String>,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Installed,
-    Recording,
-    Vendored(Vendored),
+/// What a build asks of a compiler, or of what one made before.
+pub(super) struct Wanted<'a> {
+    pub source: &'a Path,
+    pub backend: Backend,
+    pub options: &'a [String],
 }
 
 /// The options of the Futhark compiler that change neither the kind nor the names of its files.
@@ -86,13 +78,14 @@ impl Compiler {
     /// [`ErrorKind::NoCompiler`]: no usable compiler was found. The message says how to
     /// install one.
     pub fn find() -> Result<Compiler, Error> {
-        Compiler::find_with(None)
+        Compiler::find_kept(None)
     }
 
-    /// As [`find`](Self::find); with facts, see [`at_kept`](Self::at_kept).
-    pub(super) fn find_with(facts: Option<Facts<'_>>) -> Result<Compiler, Error> {
+    /// As [`find`](Self::find), but keeps the version in the folder `results`: the next call does not run the
+    /// compiler, unless it was replaced, or is a script.
+    pub(super) fn find_kept(results: Option<&Path>) -> Result<Compiler, Error> {
         match Toolchain::from_env().default_compiler() {
-            Some(program) => Compiler::open(program, facts),
+            Some(program) => Compiler::open(program, results),
             None => Err(Error::new(
                 ErrorKind::NoCompiler,
                 format!("no Futhark compiler was found.\n{}", how_to_install()),
@@ -105,31 +98,19 @@ impl Compiler {
     /// the one that [`Compiler::find`] returns.
     #[must_use]
     pub fn all() -> Vec<Compiler> {
-        Compiler::all_with(None)
-    }
-
-    /// As [`all`](Self::all), but keeps the versions in the folder `results`: see
-    /// [`at_kept`](Self::at_kept).
-    #[must_use]
-    pub fn all_kept(results: &Path) -> Vec<Compiler> {
-        Compiler::all_with(Some(Facts::of_results(results)))
-    }
-
-    fn all_with(facts: Option<Facts<'_>>) -> Vec<Compiler> {
         let toolchain = Toolchain::from_env();
         let mut all: Vec<Compiler> = toolchain
             .default_compiler()
             .into_iter()
             .chain(toolchain.private_compilers())
-            .filter_map(|program| Compiler::open(program, facts).ok())
+            .filter_map(|program| Compiler::at(program).ok())
             .collect();
         all.sort_by_key(|compiler| compiler.version.number);
         all.dedup_by_key(|compiler| compiler.version.number);
         all
     }
 
-    /// Returns the compiler at `program` (a path, or a name on `PATH`), or the recording if
-    /// `program` is a recording's folder.
+    /// Returns the compiler at `program` (a path, or a name on `PATH`).
     ///
     /// # Errors
     ///
@@ -139,21 +120,8 @@ impl Compiler {
         Compiler::open(program.into(), None)
     }
 
-    /// As [`at`](Self::at), but keeps the version in the folder `results`, which can be that of
-    /// [`Build::out_dir`](super::Build::out_dir). The next call does not run the compiler, unless it was
-    /// replaced, or is a script.
-    ///
-    /// # Errors
-    ///
-    /// As [`at`](Self::at).
-    pub fn at_kept(program: impl Into<PathBuf>, results: &Path) -> Result<Compiler, Error> {
-        Compiler::open(program.into(), Some(Facts::of_results(results)))
-    }
-
     /// The compiler at `program` with the version and the [stamp](Self::stamp) that another process has
     /// seen. Does not run it.
-    ///
-    /// If the executable is replaced later, builds with this compiler fail.
     ///
     /// # Errors
     ///
@@ -161,65 +129,28 @@ impl Compiler {
     pub fn as_seen(
         program: impl Into<PathBuf>,
         version: &str,
-        stamp: impl Into<String>,
+        stamp: &str,
     ) -> Result<Compiler, Error> {
         let program = program.into();
-        let compiler = Compiler {
-            kind: match recording::version(&program) {
-                Some(_) => Kind::Recording,
-                None => Kind::Installed,
-            },
-            program,
-            version: Version::new(version),
-            options: Vec::new(),
-            seen: Some(stamp.into()),
-        };
-        compiler.must_be_as_seen()?;
-        Ok(compiler)
+        let version = Version::new(version);
+        let compiler = Compiler { program, version };
+        if compiler.stamp() == stamp {
+            return Ok(compiler);
+        }
+        let message = format!(
+            "the Futhark compiler {} was replaced during the run; start the run again",
+            compiler.program.display()
+        );
+        Err(Error::new(ErrorKind::NoCompiler, message))
     }
 
     /// Identifies the files of the executable. Another stamp means that one of them was replaced.
     #[must_use]
     pub fn stamp(&self) -> String {
-        if self.recording().is_some() {
-            return stamp::of_file(&self.program);
-        }
-        let toolchain = Toolchain::from_env();
-        facts::stamps(&self.program, &toolchain, stamp::of_file)
-            // A script that can run anything.
-            .unwrap_or_else(|| stamp::of_file(&toolchain.file(&self.program)))
+        facts::stamp(&Toolchain::from_env().files(&self.program))
     }
 
-    /// Fails if the executable is not the one that another process has seen.
-    pub(super) fn must_be_as_seen(&self) -> Result<(), Error> {
-        match &self.seen {
-            Some(seen) if *seen != self.stamp() => {
-                let message = format!(
-                    "the Futhark compiler {} was replaced during the run; start the run again",
-                    self.program.display()
-                );
-                Err(Error::new(ErrorKind::NoCompiler, message))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn open(program: PathBuf, facts: Option<Facts<'_>>) -> Result<Compiler, Error> {
-        let compiler = |kind, version| Compiler {
-            program: program.clone(),
-            version,
-            kind,
-            options: Vec::new(),
-            seen: None,
-        };
-        if let Some(version) = recording::version(&program) {
-            return Ok(compiler(Kind::Recording, version));
-        }
-        let name = facts.and_then(|_| Name::of("Futhark", &program, &Toolchain::from_env()));
-        let fact = facts.zip(name.as_ref());
-        if let Some(text) = fact.and_then(|(facts, name)| facts.get(name)) {
-            return Ok(compiler(Kind::Installed, Version::new(&text)));
-        }
+    fn open(program: PathBuf, results: Option<&Path>) -> Result<Compiler, Error> {
         let fail = |why: String| {
             let message = format!(
                 "cannot use {} as a Futhark compiler: {why}.\n{}",
@@ -228,66 +159,33 @@ impl Compiler {
             );
             Error::new(ErrorKind::NoCompiler, message)
         };
-        let output = run(&program, [OsStr::new("--version")], Limits::query())
-            .map_err(|error| fail(error.to_string()))?;
-        let text = output.stdout();
-        // "Futhark 0.25.32.\n..."
-        let Some(rest) = text.trim_start().strip_prefix("Futhark") else {
+        let text = facts::version(results, &program, || {
+            let output = run(&program, [OsStr::new("--version")], Limits::query())
+                .map_err(|error| fail(error.to_string()))?;
+            let text = output.stdout();
+            // "Futhark 0.25.32.\n..."
+            match text.trim_start().strip_prefix("Futhark") {
+                Some(version) => Ok(version.trim_start().to_owned()),
+                None => Err(fail(format!(
+                    "`--version` prints `{}`",
+                    text.lines().next().unwrap_or("")
+                ))),
+            }
+        })?;
+        let version = Version::new(&text);
+        if version.number.is_some_and(|number| number < known::OLDEST) {
+            let (major, minor, patch) = known::OLDEST;
             return Err(fail(format!(
-                "`--version` prints `{}`",
-                text.lines().next().unwrap_or("")
+                "expected Futhark {major}.{minor}.{patch} or later, got {version}"
             )));
-        };
-        let version = Version::new(rest.trim_start());
-        if let Some(why) = too_old(&version) {
-            return Err(fail(why));
         }
-        if let Some((facts, name)) = fact {
-            facts.put(name, &version.text);
-        }
-        Ok(compiler(Kind::Installed, version))
+        Ok(Compiler { program, version })
     }
 
-    /// Vendored code in place of the compiler that generated it with `options`.
-    pub(super) fn vendored(code: Vendored, options: &[String]) -> Result<Compiler, Error> {
-        if let Some(why) = too_old(&code.version) {
-            return Err(Error::vendored(why));
-        }
-        Ok(Compiler {
-            program: code.description.clone(),
-            version: code.version.clone(),
-            kind: Kind::Vendored(code),
-            options: options.to_vec(),
-            seen: None,
-        })
-    }
-
-    /// Adds options with which this compiler generates code.
-    pub(super) fn with_options(mut self, options: &[String]) -> Compiler {
-        self.options.extend_from_slice(options);
-        self
-    }
-
-    /// The executable, the folder of the recording, or the description of vendored code.
+    /// The executable.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
-    }
-
-    /// The files whose change changes what it generates: the executable, or vendored code.
-    pub(super) fn files(&self) -> Vec<&Path> {
-        let mut files = vec![self.program()];
-        if let Kind::Vendored(code) = &self.kind {
-            files.extend(code.files.iter().map(PathBuf::as_path));
-        }
-        files
-    }
-
-    /// The folder of the recording, if this is one. A recording supports only the programs that
-    /// were recorded.
-    #[must_use]
-    pub fn recording(&self) -> Option<&Path> {
-        matches!(self.kind, Kind::Recording).then_some(&*self.program)
     }
 
     /// The version that it reports.
@@ -311,7 +209,6 @@ impl Compiler {
     /// # Errors
     ///
     /// * [`ErrorKind::NoSource`]: `source` does not exist.
-    /// * [`ErrorKind::NoCompiler`]: this is a recording.
     /// * [`ErrorKind::Program`], [`ErrorKind::CompilerFailed`]: the compiler rejected `source`, or
     ///   failed on it.
     /// * [`ErrorKind::Io`]: a file cannot be read, or the compiler cannot be run.
@@ -320,23 +217,13 @@ impl Compiler {
     }
 
     /// A hash of the code of `source` and its imports, which is the same for all versions of the
-    /// compiler. Comments, layout, and the place of the files do not matter. The options of a build
-    /// follow it.
+    /// compiler. Comments, layout, and the place of the files do not matter.
     ///
     /// # Errors
     ///
     /// As [`imports`](Self::imports).
     pub fn hash(&self, source: &Path) -> Result<String, Error> {
-        Ok(self.identity(&self.files_of(source)?))
-    }
-
-    /// As [`hash`](Self::hash), of the program with these files.
-    pub(super) fn identity(&self, files: &Files) -> String {
-        let mut hash = files.program();
-        for option in &self.options {
-            hash += &format!(" {option}");
-        }
-        hash
+        Ok(self.files_of(source)?.program())
     }
 
     /// The files that `source` consists of, as they are now.
@@ -345,10 +232,6 @@ impl Compiler {
     ///
     /// As [`imports`](Self::imports).
     pub(super) fn files_of(&self, source: &Path) -> Result<Files, Error> {
-        self.must_support(source)?;
-        if let Kind::Vendored(code) = &self.kind {
-            return Files::listed(source, &code.sources);
-        }
         if let Some(files) = Files::scan(source)? {
             return Ok(files);
         }
@@ -363,12 +246,8 @@ impl Compiler {
     /// # Errors
     ///
     /// [`ErrorKind::Program`]: the compiler rejected the type. [`ErrorKind::Io`]: the compiler
-    /// cannot be run, or the recording has no value of the type.
+    /// cannot be run.
     pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
-        if let Some(recording) = self.recording() {
-            let file = recording::dataset(recording, ty);
-            return std::fs::read(&file).map_err(|error| Error::io("read", file, error));
-        }
         let failed = |error| Error::io("run", &self.program, error);
         let arguments = ["dataset", "-b", "-g", ty].map(OsStr::new);
         let output = run(&self.program, arguments, Limits::DATA).map_err(failed)?;
@@ -378,54 +257,18 @@ impl Compiler {
         output.data().map_err(failed)
     }
 
-    /// Writes a value of the type `ty` to a recording of this compiler.
-    ///
-    /// # Errors
-    ///
-    /// As [`dataset`](Self::dataset). [`ErrorKind::Io`]: the file cannot be written, or `recording`
-    /// belongs to another version.
-    pub fn record_dataset(&self, ty: &str, recording: &Path) -> Result<(), Error> {
-        recording::begin(recording, &self.version)?;
-        paths::write(&recording::dataset(recording, ty), self.dataset(ty)?)
-    }
-
-    /// Compiles `source` as a library to `base.c`, `base.h` and `base.json`; returns the warnings.
-    pub(super) fn generate(
-        &self,
-        backend: Backend,
-        source: &Path,
-        base: &Path,
-    ) -> Result<String, Error> {
-        if let Kind::Vendored(code) = &self.kind {
-            return code.copy(base);
-        }
+    /// Compiles a program as a library to `base.c`, `base.h` and `base.json`; returns the warnings.
+    pub(super) fn generate(&self, wanted: &Wanted<'_>, base: &Path) -> Result<String, Error> {
         let arguments = [
-            OsStr::new(backend.as_str()),
+            OsStr::new(wanted.backend.as_str()),
             OsStr::new("--library"),
-            source.as_os_str(),
+            wanted.source.as_os_str(),
             OsStr::new("-o"),
             base.as_os_str(),
         ];
-        let options = self.options.iter().map(OsStr::new);
-        let output = self.checked(arguments.into_iter().chain(options), source)?;
+        let options = wanted.options.iter().map(OsStr::new);
+        let output = self.checked(arguments.into_iter().chain(options), wanted.source)?;
         Ok(output.stderr())
-    }
-
-    /// Fails if `source` is missing, or this is a recording.
-    fn must_support(&self, source: &Path) -> Result<(), Error> {
-        if !source.is_file() {
-            return Err(Error::no_source(source));
-        }
-        if let Kind::Recording = self.kind {
-            let message = format!(
-                "{} is a recording of Futhark {}, which supports only the recorded programs; for other \
-                 programs install the compiler",
-                self.program.display(),
-                self.version
-            );
-            return Err(Error::new(ErrorKind::NoCompiler, message));
-        }
-        Ok(())
     }
 
     /// Runs the compiler on `source`; an error contains its stderr.
@@ -434,7 +277,6 @@ impl Compiler {
         arguments: impl IntoIterator<Item = &'a OsStr>,
         source: &Path,
     ) -> Result<Output, Error> {
-        self.must_support(source)?;
         let output = run(&self.program, arguments, Limits::WORK)
             .map_err(|error| Error::io("run", &self.program, error))?;
         if output.status.success() {
@@ -442,26 +284,23 @@ impl Compiler {
         }
         let text = output.stderr();
         let text = text.trim_end();
-        let (kind, what, advice) = if is_internal(output.status.code(), text) {
-            // Without a code, a signal ended it, possibly for lack of memory.
-            let advice = match output.status.code() {
-                _ if text.contains(OUT_OF_MEMORY) => "",
-                Some(_) => {
-                    "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
-                }
-                None => "",
-            };
-            (
+        let (kind, what) = match is_internal(output.status.code(), text) {
+            true => (
                 ErrorKind::CompilerFailed,
                 "the Futhark compiler itself failed on",
-                advice,
-            )
-        } else {
-            (
+            ),
+            false => (
                 ErrorKind::Program,
                 "the Futhark compiler rejected the program",
-                "",
-            )
+            ),
+        };
+        // Without a code, a signal ended it, possibly for lack of memory.
+        let has_memory = output.status.code().is_some() && !text.contains(OUT_OF_MEMORY);
+        let advice = match kind == ErrorKind::CompilerFailed && has_memory {
+            true => {
+                "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
+            }
+            false => "",
         };
         Err(Error::new(
             kind,
@@ -473,13 +312,6 @@ impl Compiler {
             ),
         ))
     }
-}
-
-/// Why a version is not supported, if it is too old.
-fn too_old(version: &Version) -> Option<String> {
-    let (major, minor, patch) = known::OLDEST;
-    let is_old = version.number.is_some_and(|number| number < known::OLDEST);
-    is_old.then(|| format!("expected Futhark {major}.{minor}.{patch} or later, got {version}"))
 }
 
 /// Whether the compiler failed for an internal reason, not because of the program.

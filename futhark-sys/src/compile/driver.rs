@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::error::{Error, ErrorKind};
-use super::facts::{self, Facts, Name};
+use super::facts::{self, Answer};
+use super::hash::Hash;
 use super::process::{self, Limits};
-use super::stamp;
 use super::toolchain::Toolchain;
 
 /// The C compiler's command.
@@ -29,62 +29,33 @@ enum Family {
     Other,
 }
 
-/// The kind of the fact about the C compiler.
-const FACT: &str = "C compiler";
-
 /// Whether this process is the build script of a package.
 pub(super) fn in_build_script() -> bool {
     std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some()
 }
 
-/// How often a compiler that is being replaced is asked.
-const ATTEMPTS: usize = 4;
-
-/// Asks a compiler until its files were the same before and after its answers, so that the text, which
-/// has the stamps of the files, tells what these files answer. `None` in place of the text if that cannot
-/// be known.
-///
-/// The first answer tells only which files to look at.
-fn settled<D>(
-    mut ask: impl FnMut() -> Result<D, Error>,
-    text: impl Fn(&D) -> Option<String>,
-) -> Result<(D, Option<String>), Error> {
-    let mut driver = ask()?;
-    for _ in 0..ATTEMPTS {
-        let Some(before) = text(&driver) else {
-            return Ok((driver, None));
-        };
-        driver = ask()?;
-        if text(&driver).as_ref() == Some(&before) {
-            return Ok((driver, Some(before)));
-        }
-    }
-    Err(no_compiler(
-        "it was replaced while it was asked for its version; try again",
-    ))
-}
-
 impl Driver {
-    /// Finds the compiler that the cc crate selects, or remembers it.
-    pub(super) fn find(toolchain: &Toolchain, facts: Option<Facts<'_>>) -> Result<Driver, Error> {
+    /// Finds the compiler that the cc crate selects, and keeps it in the folder `results`.
+    pub(super) fn find(results: Option<&Path>) -> Result<Driver, Error> {
         // In a build script, the cc crate tells Cargo which variables it reads.
-        let Some(facts) = facts.filter(|_| !in_build_script()) else {
+        let Some(results) = results.filter(|_| !in_build_script()) else {
             return Driver::ask();
         };
-        let variables = Toolchain::of_c_compiler();
-        let words = variables.iter().flat_map(|(name, value)| [name, value]);
-        let words = words.map(|word| word.as_encoded_bytes());
-        let target = env!("FUTHARK_SYS_TARGET").as_bytes();
-        let name = Name::new(FACT, words.chain([target]));
-        let kept = facts.get(&name);
-        if let Some(driver) = kept.and_then(|text| Driver::remember(&text, toolchain)) {
-            return Ok(driver);
-        }
-        let (driver, text) = settled(Driver::ask, |driver| driver.to_text(toolchain))?;
-        if let Some(text) = text {
-            facts.put(&name, &text);
-        }
-        Ok(driver)
+        let name = Hash::new()
+            .with("C compiler")
+            .with(env!("FUTHARK_SYS_TARGET"));
+        let variables = Toolchain::of_c_compiler().into_iter();
+        let words = variables.flat_map(|(name, value)| [name, value]);
+        let name = words.fold(name, |name, word| name.with(word.as_encoded_bytes()));
+        let no_text = || no_compiler("its path or an argument is not UTF-8");
+        let text = facts::kept(Some(results), name, || {
+            let driver = Driver::ask()?;
+            let text = driver.to_text().ok_or_else(no_text)?;
+            // The program can be a wrapper.
+            let programs = vec![driver.path, PathBuf::from(&driver.words[0])];
+            Ok(Answer { programs, text })
+        })?;
+        Driver::from_text(&text).ok_or_else(no_text)
     }
 
     fn ask() -> Result<Driver, Error> {
@@ -159,50 +130,28 @@ impl Driver {
         major.is_some_and(|major| major >= least)
     }
 
-    /// The fact, one word per line; `None` if the compiler can change while its files stay the same.
-    fn to_text(&self, toolchain: &Toolchain) -> Option<String> {
-        let mut lines = vec![
-            self.stamps(toolchain)?,
-            format!("{:?}", self.family),
-            self.version.clone(),
-            self.path.to_str()?.to_owned(),
-        ];
+    /// The family, the version, the path and the words, with NUL bytes between them.
+    fn to_text(&self) -> Option<String> {
+        let family = format!("{:?}", self.family);
+        let mut parts = vec![&*family, &*self.version, self.path.to_str()?];
         for word in &self.words {
-            lines.push(word.to_str()?.to_owned());
+            parts.push(word.to_str()?);
         }
-        let is_line = |line: &String| !line.contains('\n');
-        lines.iter().all(is_line).then(|| lines.join("\n"))
+        Some(parts.join("\0"))
     }
 
-    /// Reads the fact, unless the compiler was replaced since.
-    fn remember(text: &str, toolchain: &Toolchain) -> Option<Driver> {
-        let mut lines = text.split('\n');
-        let stamps = lines.next()?;
-        let driver = Driver {
-            family: match lines.next()? {
+    fn from_text(text: &str) -> Option<Driver> {
+        let mut parts = text.split('\0');
+        Some(Driver {
+            family: match parts.next()? {
                 "Gnu" => Family::Gnu,
                 "Clang" => Family::Clang,
-                "Other" => Family::Other,
-                _ => return None,
+                _ => Family::Other,
             },
-            version: lines.next()?.to_owned(),
-            path: lines.next()?.into(),
-            words: lines.map(OsString::from).collect(),
-        };
-        (!driver.words.is_empty() && driver.stamps(toolchain)? == stamps).then_some(driver)
-    }
-
-    /// The stamps of the compiler, and of its wrapper if it has one.
-    fn stamps(&self, toolchain: &Toolchain) -> Option<String> {
-        let wrapper = Path::new(self.words.first()?);
-        let stamps = facts::stamps(&self.path, toolchain, stamp::exact)?;
-        match wrapper == self.path {
-            true => Some(stamps),
-            false => Some(format!(
-                "{stamps}\t{}",
-                facts::stamps(wrapper, toolchain, stamp::exact)?
-            )),
-        }
+            version: parts.next()?.to_owned(),
+            path: parts.next()?.into(),
+            words: parts.map(OsString::from).collect(),
+        })
     }
 }
 
@@ -218,38 +167,4 @@ pub(super) fn no_compiler(why: &str) -> Error {
              The C code that Futhark generates needs one: {HOW_TO_INSTALL}, or set CC"
         ),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-
-    /// The version that is kept of a compiler whose version grows with each of the first questions, as
-    /// it is replaced after each.
-    fn kept(replacements: u32) -> Result<(u32, Option<String>), Error> {
-        let installed = Cell::new(0);
-        let ask = || {
-            let version = installed.get();
-            installed.set((version + 1).min(replacements));
-            Ok(version)
-        };
-        settled(ask, |version| {
-            Some(format!("version {version} of file {}", installed.get()))
-        })
-    }
-
-    #[test]
-    fn a_version_is_kept_only_for_the_files_that_have_it() {
-        for replacements in 0..3 {
-            let (version, text) = kept(replacements).unwrap();
-            assert_eq!(version, replacements);
-            let expected = format!("version {version} of file {version}");
-            assert_eq!(text, Some(expected));
-        }
-        let error = kept(100).unwrap_err().to_string();
-        assert!(error.contains("it was replaced"), "{error}");
-        let (_, text) = settled(|| Ok(1), |_| None).unwrap();
-        assert_eq!(text, None, "a script is asked each time");
-    }
 }

@@ -1,101 +1,173 @@
 //! What compilers report about themselves, kept in the folder of results, so that the next process need
-//! not run them.
-//!
-//! A fact is stored under a hash of everything that determines it, including the exact stamps of the
-//! executables. A script can run anything, so a fact about one is kept only if it is known what it runs
-//! ([`Toolchain::parts`]).
+//! not run them; and stamps, which tell whether a file was replaced or written.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::cache::temporary;
+use super::error::Error;
 use super::hash::Hash;
-use super::stamp;
-use super::toolchain::Toolchain;
+use super::toolchain::{self, Toolchain};
 
-/// The facts that are kept in one folder of results.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Facts<'a> {
-    results: &'a Path,
+/// The answer of some executables.
+#[derive(PartialEq, Eq)]
+pub(super) struct Answer {
+    pub programs: Vec<PathBuf>,
+    pub text: String,
 }
 
-/// The name of one fact.
-pub(super) struct Name(Hash);
-
-impl Name {
-    /// A name for a fact that `kind` and `parts` determine, for this version of this crate.
-    pub(super) fn new<'a>(kind: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> Name {
-        let hash = Hash::new().with(env!("FUTHARK_SYS_SOURCES")).with(kind);
-        Name(parts.into_iter().fold(hash, Hash::with))
-    }
-
-    /// A name for a fact about an executable; `None` if it can change while its files stay the same.
-    pub(super) fn of(kind: &str, program: &Path, toolchain: &Toolchain) -> Option<Name> {
-        let stamps = stamps(program, toolchain, stamp::exact)?;
-        Some(Name::new(kind, [stamps.as_bytes()]))
-    }
-}
-
-/// The stamps of the files that determine what an executable does, if these are known.
-pub(super) fn stamps(
+/// The version of an executable, which `ask` returns, kept in the folder `results`.
+pub(super) fn version(
+    results: Option<&Path>,
     program: &Path,
-    toolchain: &Toolchain,
-    stamp: fn(&Path) -> String,
-) -> Option<String> {
-    let parts = toolchain.parts(program)?;
-    let stamps: Vec<String> = parts.iter().map(|part| stamp(part)).collect();
-    Some(stamps.join("\t"))
+    ask: impl Fn() -> Result<String, Error>,
+) -> Result<String, Error> {
+    let name = Hash::new().with("version");
+    kept(
+        results,
+        name.with(program.as_os_str().as_encoded_bytes()),
+        || {
+            let programs = vec![program.to_owned()];
+            ask().map(|text| Answer { programs, text })
+        },
+    )
 }
 
-impl Toolchain {
-    /// The version of an executable, kept in the folder `results`: `ask` is called only if the executable
-    /// was replaced since, or is a script, which can run anything. Its text is kept if there is one.
-    pub fn kept_version(
-        &self,
-        program: &Path,
-        results: &Path,
-        ask: impl FnOnce() -> Option<String>,
-    ) -> Option<String> {
-        let facts = Facts::of_results(results);
-        let name = Name::of("version", program, self);
-        let kept = name.as_ref().and_then(|name| facts.get(name));
-        kept.or_else(|| {
-            let version = ask()?;
-            if let Some(name) = name {
-                facts.put(&name, &version);
+/// The text that `ask` returns, kept in the folder `results` under `name`. Calls `ask` only if one of the
+/// executables was replaced since, or is a script or the like, which can run anything.
+pub(super) fn kept(
+    results: Option<&Path>,
+    name: Hash,
+    ask: impl Fn() -> Result<Answer, Error>,
+) -> Result<String, Error> {
+    let Some(results) = results else {
+        return Ok(ask()?.text);
+    };
+    let toolchain = Toolchain::from_env();
+    let stamps = |programs: &[PathBuf]| {
+        let mut stamps = String::new();
+        for program in programs {
+            let files = toolchain.files(program);
+            if toolchain::can_run_others(files.last()?) {
+                return None;
             }
-            Some(version)
-        })
+            files.iter().for_each(|file| stamps += &exact(file));
+        }
+        Some(stamps)
+    };
+    let name = name.with(env!("FUTHARK_SYS_SOURCES")).hex();
+    let file = results.join("facts").join(&name[..32]);
+    // After a power failure, the file can be empty.
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut parts = found.splitn(3, '\n');
+    if let (Some(then), Some(programs), Some(text)) = (parts.next(), parts.next(), parts.next()) {
+        let programs: Vec<PathBuf> = programs.split('\t').map(PathBuf::from).collect();
+        if stamps(&programs).as_deref() == Some(then) {
+            return Ok(text.to_owned());
+        }
     }
-}
-
-impl Facts<'_> {
-    pub(super) fn of_results(results: &Path) -> Facts<'_> {
-        Facts { results }
-    }
-
-    /// The fact, if it is kept.
-    pub(super) fn get(self, name: &Name) -> Option<String> {
-        let text = std::fs::read_to_string(self.file(name)).ok()?;
-        // After a power failure a file can be empty.
-        (!text.is_empty()).then_some(text)
-    }
-
-    /// Keeps a fact. Without it the next process only runs the compiler again, so failures are ignored.
-    pub(super) fn put(self, name: &Name, text: &str) {
-        let file = self.file(name);
+    let first = ask()?;
+    let before = stamps(&first.programs);
+    let paths: Option<Vec<&str>> = first.programs.iter().map(|path| path.to_str()).collect();
+    let (Some(before), Some(paths)) = (before, paths.map(|paths| paths.join("\t"))) else {
+        return Ok(first.text);
+    };
+    // The first answer tells only which files to look at: they could be replaced after it.
+    let answer = ask()?;
+    if answer == first && stamps(&first.programs).as_ref() == Some(&before) {
+        // Without the file, the next process only asks again, so failures are ignored. It is renamed, so that
+        // another process reads all of it or nothing.
         let new = temporary(&file);
-        let Some(folder) = file.parent() else { return };
-        // Renamed, so that another process reads all of it or nothing.
-        let written = std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&new, text))
+        let written = std::fs::create_dir_all(results.join("facts"))
+            .and_then(|()| std::fs::write(&new, format!("{before}\n{paths}\n{}", answer.text)))
             .and_then(|()| std::fs::rename(&new, &file));
         if written.is_err() {
             let _ = std::fs::remove_file(new);
         }
     }
+    Ok(answer.text)
+}
 
-    fn file(self, name: &Name) -> PathBuf {
-        let name = &name.0.clone().hex()[..32];
-        self.results.join("facts").join(name)
+/// The real path, size and time of each file. Equal for a copy that keeps them, such as an unpacked archive
+/// at the same path.
+pub(super) fn stamp(files: &[PathBuf]) -> String {
+    files.iter().map(|file| stamp_of(file)).collect()
+}
+
+fn stamp_of(file: &Path) -> String {
+    // Links are resolved, because the target of a link can change. A missing file causes an error
+    // when it is run.
+    let place = file.canonicalize().ok();
+    let data = file.metadata().ok();
+    let changed = data.as_ref().and_then(|data| data.modified().ok());
+    format!("{place:?} {:?} {changed:?}", data.map(|data| data.len()))
+}
+
+/// As [`stamp`] of one file, but different after every change. A program can set the time of a file at which its
+/// content changed, but not that at which the system noticed it.
+pub(super) fn exact(file: &Path) -> String {
+    let mut stamp = stamp_of(file);
+    #[cfg(unix)]
+    if let Ok(data) = file.metadata() {
+        use std::os::unix::fs::MetadataExt;
+        let place = (data.dev(), data.ino());
+        let _ = write!(stamp, " {place:?} {}.{}", data.ctime(), data.ctime_nsec());
+    }
+    stamp
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_version_is_kept_until_the_executable_is_replaced() {
+        let folder = std::env::temp_dir().join(format!("futhark-sys-facts-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (program, new) = (folder.join("program"), folder.join("new"));
+        // Whether the program was asked for its version.
+        let asked = || {
+            let asked = Cell::new(false);
+            let version = version(Some(&folder), &program, || {
+                asked.set(true);
+                Ok("1.0\nof it\n".to_owned())
+            });
+            assert_eq!(version.unwrap(), "1.0\nof it\n");
+            asked.get()
+        };
+        let time = fs::metadata("/bin/true").unwrap().modified().unwrap();
+        fs::copy("/bin/true", &program).unwrap();
+        assert_eq!([asked(), asked()], [true, false]);
+        // Another file of the same size and time.
+        fs::copy("/bin/true", &new).unwrap();
+        for file in [&program, &new] {
+            let file = fs::File::options().write(true).open(file).unwrap();
+            file.set_modified(time).unwrap();
+        }
+        assert_eq!([asked(), asked()], [true, false]);
+        fs::rename(&new, &program).unwrap();
+        assert_eq!([asked(), asked()], [true, false]);
+        // A script can run another program.
+        fs::write(&program, "#!/bin/sh\nexec true\n").unwrap();
+        assert_eq!([asked(), asked()], [true, true]);
+        // A program that is replaced after its first answer, and one without file.
+        fs::copy("/bin/true", &program).unwrap();
+        let number = Cell::new(0);
+        let count = |program: &Path| {
+            let version = version(Some(&folder), program, || {
+                fs::copy("/bin/true", &new).unwrap();
+                fs::rename(&new, &folder.join("program")).unwrap();
+                number.set(number.get() + 1);
+                Ok(number.get().to_string())
+            });
+            version.unwrap()
+        };
+        assert_eq!(count(&program), "2");
+        assert_eq!(count(&program), "4");
+        assert_eq!(count(&folder.join("none")), "5");
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
+use super::facts;
 use super::hash::Hash;
 use super::imports;
 use super::lexer;
 use super::paths::{canonical, folder_of, relative};
-use super::stamp;
 
 /// More files are left to the compiler: links can make paths endless.
 const MOST: usize = 5_000;
@@ -37,8 +37,11 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// The source cannot be read.
+    /// The source does not exist, or cannot be read.
     pub(super) fn scan(source: &Path) -> Result<Option<Files>, Error> {
+        if !source.is_file() {
+            return Err(Error::no_source(source));
+        }
         let home = folder_of(source);
         let mut seen = BTreeSet::from([(canonical(source)?, name_of(source, home))]);
         let mut open = vec![(PathBuf::new(), source.to_owned())];
@@ -136,7 +139,7 @@ impl File {
     /// Reads a file; the text is `None` if it is not UTF-8.
     fn read(name: PathBuf, path: PathBuf) -> Result<(File, Option<String>), Error> {
         // Before the text: a file that is written in between gets another stamp.
-        let stamp = stamp::exact(&path);
+        let stamp = facts::exact(&path);
         let bytes = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
         let hash = |bytes: &[u8]| Hash::new().with(bytes).hex();
         let text = String::from_utf8(bytes);

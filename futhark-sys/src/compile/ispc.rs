@@ -7,14 +7,15 @@ use std::process::Command;
 use futhark_manifest::Version;
 
 use super::error::{Error, ErrorKind};
-use super::facts::{Facts, Name};
+use super::facts;
 use super::process::{self, Limits};
 use super::toolchain::Toolchain;
 
 /// An executable ISPC.
 pub(super) struct Ispc {
-    program: PathBuf,
-    version: String,
+    pub program: PathBuf,
+    /// The version that it reports, a part of the cache key.
+    pub version: String,
 }
 
 /// The arguments that `futhark ispc` uses, and `--pic` for shared libraries.
@@ -25,39 +26,25 @@ impl Ispc {
     pub(super) fn find(
         toolchain: &Toolchain,
         futhark: &Version,
-        facts: Facts<'_>,
+        results: &Path,
     ) -> Result<Ispc, Error> {
         let program = toolchain
             .ispc(futhark)
             .ok_or_else(|| no_ispc("found none on PATH, by ISPC or by FUTHARK_TOOLCHAIN"))?;
-        let name = Name::of("ISPC", &program, toolchain);
-        if let Some(version) = name.as_ref().and_then(|name| facts.get(name)) {
-            return Ok(Ispc { program, version });
-        }
-        let output = process::run(Command::new(&program).arg("--version"), Limits::query())
-            .map_err(|error| no_ispc(&format!("{}: {error}", program.display())))?;
-        let text = output.stdout().trim().to_owned();
-        if !output.status.success() || text.is_empty() {
-            let why = format!("{} --version: {}", program.display(), output.status);
-            return Err(no_ispc(&why));
-        }
-        if let Some(name) = name {
-            facts.put(&name, &text);
-        }
-        Ok(Ispc {
-            program,
-            version: text,
-        })
-    }
-
-    /// The executable.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
-    /// The version that it reports, a part of the cache key.
-    pub(super) fn version(&self) -> &str {
-        &self.version
+        let version = facts::version(Some(results), &program, || {
+            let output = process::run(Command::new(&program).arg("--version"), Limits::query())
+                .map_err(|error| no_ispc(&format!("{}: {error}", program.display())))?;
+            let text = output.stdout().trim().to_owned();
+            match output.status.success() && !text.is_empty() {
+                true => Ok(text),
+                false => Err(no_ispc(&format!(
+                    "{} --version: {}",
+                    program.display(),
+                    output.status
+                ))),
+            }
+        })?;
+        Ok(Ispc { program, version })
     }
 
     /// Compiles `kernels` to `object`.

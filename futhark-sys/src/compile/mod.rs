@@ -3,6 +3,13 @@
 //! [`Build`] describes a build, and [`Build::run`] returns an [`Artifact`]. The steps:
 //!
 //! ```text
+//! build.rs      a build: finds its inputs, looks it up in the cache, or runs the steps; records it
+//! artifact.rs   the result
+//! vendor.rs     uses and generates vendored code
+//! recording.rs  a folder with recorded builds, for machines without compilers
+//! tools.rs      the executables of a build, and their part of the cache key
+//! code.rs       where the generated C comes from: a compiler or stored code
+//! stored.rs     the format of stored code: what was vendored or recorded
 //! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
 //! generated/    reads name.c and name.h
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
@@ -10,26 +17,17 @@
 //! headers.rs    writes the headers that it includes
 //! cc.rs         compiles it, hides all symbols but the table, links or archives it
 //! driver.rs     finds the C compiler
-//! interface.rs  only the manifest, for code that is checked and not linked
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
-//! build.rs      runs these steps and caches the result
-//! artifact.rs   the result
 //! files.rs      the source files of a program, and their part of the cache key
 //! imports.rs    finds imports without the Futhark compiler
 //! lexer.rs      splits Futhark text into tokens
-//! tools.rs      the executables of a build, and their part of the cache key
+//! facts.rs      keeps what compilers report about themselves; tells whether a file was replaced
+//! cache.rs      the default folder for results, and folders that are complete or not there
+//! toolchain.rs  finds compilers and headers; reads every environment variable
 //! process.rs    runs a command in bounded time and memory
-//! stamp.rs      tells whether a file was replaced
-//! facts.rs      keeps what compilers report about themselves
-//! cache.rs      the default folder for results
-//! record.rs     stores results for machines without compilers
-//! recording.rs  finds them again
-//! vendor.rs     stores generated code beside the source
-//! vendored.rs   finds it again, in place of the Futhark compiler
 //! paths.rs      paths relative to a program; files read and written with errors that name them
 //! sources.rs    a hash of these files, computed by the build script
-//! toolchain.rs  finds compilers and headers; reads every environment variable
 //! ```
 
 mod artifact;
@@ -38,6 +36,7 @@ mod bindgen;
 mod build;
 mod cache;
 mod cc;
+mod code;
 mod compiler;
 mod driver;
 mod error;
@@ -48,7 +47,6 @@ mod hash;
 mod headers;
 #[doc(hidden)]
 pub mod imports;
-mod interface;
 mod ispc;
 #[doc(hidden)]
 pub mod lexer;
@@ -56,22 +54,19 @@ mod paths;
 mod plain;
 #[doc(hidden)]
 pub mod process;
-mod record;
 mod recording;
 #[cfg(test)]
 mod sources;
-mod stamp;
+mod stored;
 mod toolchain;
 mod tools;
 mod unit;
 mod vendor;
-mod vendored;
 
 pub use artifact::{Artifact, Linkage};
-pub use build::Build;
+pub use build::{Build, Interface, Recorded};
 pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
-pub use interface::Interface;
-pub use record::Recorded;
+pub use recording::Recording;
 pub use toolchain::{Toolchain, Vendor};

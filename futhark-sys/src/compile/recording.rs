@@ -2,162 +2,127 @@
 //!
 //! ```text
 //! DIR/futhark-recording            the version of the Futhark compiler
-//! DIR/builds/NAME-BACKEND-KEY/     one build: the library, NAME.h, NAME.json, warnings.txt, and
-//!                                  `library`, which describes its inputs; or only `refused`, the
-//!                                  error of a program that does not compile
+//! DIR/builds/NAME-BACKEND-KEY/     one build, as `stored.rs` describes
 //! DIR/datasets/TYPE                a value of a type
 //! ```
-//!
-//! Such a folder can be used in place of a compiler ([`Compiler::at`]). It must be trusted like a
-//! compiler, because both can run code. A build is looked up by its inputs (source text, name,
-//! backend, options) without running a tool. A changed import or a changed library is an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::Version;
 
-use super::artifact::{Artifact, Paths, Wanted};
+use super::compiler::{Compiler, Wanted};
 use super::error::{Error, ErrorKind};
-use super::paths::{folder_of, hash_of, write};
-
-/// The description of a library.
-pub(super) const LIBRARY: &str = "library";
-
-/// The error of a program that does not compile.
-pub(super) const REFUSED: &str = "refused";
-
-/// Looks up a build, whose folder in a recording of the compiler `version` is `folder`.
-pub(super) fn recall(
-    wanted: &Wanted<'_>,
-    recording: &Path,
-    folder: &Path,
-    version: &Version,
-) -> Result<Artifact, Error> {
-    let source = wanted.source;
-    if let Ok(text) = fs::read_to_string(folder.join(REFUSED)) {
-        return Err(refusal(&text));
-    }
-    let Ok(text) = fs::read_to_string(folder.join(LIBRARY)) else {
-        let message = format!(
-            "{} is not recorded for {} in {}, a recording of Futhark {version}, or its text or its \
-             options have changed; record it again, or install the compiler",
-            source.display(),
-            wanted.backend,
-            recording.display()
-        );
-        return Err(Error::new(ErrorKind::NoCompiler, message));
-    };
-    let damaged = |what: &str| {
-        let message = format!(
-            "the recorded build {} is damaged ({what}); unpack or record it again",
-            folder.display()
-        );
-        Error::new(ErrorKind::Io, message)
-    };
-    let mut sources = vec![source.to_owned()];
-    let mut lines = text.lines().map(|line| line.split_once(' '));
-    let (Some(Some(("symbol", symbol))), Some(Some(("library", hash)))) =
-        (lines.next(), lines.next())
-    else {
-        return Err(damaged("its description"));
-    };
-    for import in lines {
-        let (hash, file) = import.ok_or_else(|| damaged("its description"))?;
-        let path = folder_of(source).join(file);
-        if hash_of(&path)? != hash {
-            let message = format!(
-                "{}, which {} imports, has changed since the build was recorded",
-                path.display(),
-                source.display()
-            );
-            return Err(Error::new(ErrorKind::NoCompiler, message));
-        }
-        sources.push(path);
-    }
-    let paths = Paths {
-        folder: folder.to_owned(),
-        name: wanted.name.clone(),
-        symbol: symbol.to_owned(),
-        linkage: wanted.linkage,
-    };
-    if hash_of(&paths.library())? != hash {
-        return Err(damaged("its library"));
-    }
-    Artifact::read(paths, Vec::new(), sources)
-}
-
-/// The file with a value of a type.
-pub(super) fn dataset(recording: &Path, ty: &str) -> PathBuf {
-    recording.join("datasets").join(ty)
-}
-
-/// The version of the recorded compiler, if the folder is a recording.
-pub(super) fn version(folder: &Path) -> Option<Version> {
-    let text = fs::read_to_string(folder.join(MARK)).ok()?;
-    Some(Version::new(&text))
-}
-
-/// Initialises a recording of this compiler, unless it exists.
-pub(super) fn begin(recording: &Path, futhark: &Version) -> Result<(), Error> {
-    let own = &futhark.text;
-    match version(recording) {
-        Some(found) if &found.text == own => return Ok(()),
-        Some(found) => {
-            let message = format!(
-                "expected a recording of Futhark {}, got one of {found}: {}",
-                futhark,
-                recording.display()
-            );
-            return Err(Error::new(ErrorKind::Io, message));
-        }
-        None => {}
-    }
-    for folder in ["builds", "datasets"] {
-        let folder = recording.join(folder);
-        fs::create_dir_all(&folder)
-            .map_err(|error| Error::io("create the folder", folder, error))?;
-    }
-    write(&recording.join(MARK), own)
-}
+use super::paths::write;
+use super::stored::Stored;
 
 const MARK: &str = "futhark-recording";
 
-/// The failures that depend on the program and not on the machine.
-const REFUSALS: [(ErrorKind, &str); 5] = [
-    (ErrorKind::Program, "program"),
-    (ErrorKind::CompilerFailed, "compiler"),
-    (ErrorKind::Manifest, "manifest"),
-    (ErrorKind::Layout, "layout"),
-    (ErrorKind::C, "c"),
-];
-
-/// The text of a refusal; `None` if the failure does not depend on the program.
-pub(super) fn refused(error: &Error) -> Option<String> {
-    let found = REFUSALS.into_iter().find(|(kind, _)| *kind == error.kind());
-    found.map(|(_, name)| format!("{name}\n{error:#}"))
+/// A folder with build results of some programs by one Futhark compiler
+/// ([`Build::record`](super::Build::record)).
+///
+/// It replaces the Futhark and C compilers for these programs ([`Build::recording`](super::Build::recording)) on any
+/// machine that can load the libraries. It must be trusted like a compiler, because both can run code. A build is
+/// looked up by its inputs (source text, name, backend, options) without running a tool. A changed import or a
+/// changed library is an error.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    folder: PathBuf,
+    version: Version,
 }
 
-fn refusal(text: &str) -> Error {
-    let (name, message) = text.split_once('\n').unwrap_or((text, ""));
-    let found = REFUSALS.into_iter().find(|(_, other)| *other == name);
-    Error::new(found.map_or(ErrorKind::Io, |(kind, _)| kind), message)
-}
+impl Recording {
+    /// Opens a recording; `None` if the folder is not one.
+    #[must_use]
+    pub fn open(folder: impl Into<PathBuf>) -> Option<Recording> {
+        let folder = folder.into();
+        let text = fs::read_to_string(folder.join(MARK)).ok()?;
+        let version = Version::new(&text);
+        Some(Recording { folder, version })
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refusal_keeps_its_kind_and_message() {
-        for (kind, _) in REFUSALS {
-            let text = refused(&Error::new(kind, "two\nlines")).unwrap();
-            let error = refusal(&text);
-            assert_eq!(
-                (error.kind(), error.to_string()),
-                (kind, "two\nlines".to_owned())
-            );
+    /// Creates a recording of a compiler, or opens it to add to it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]: the folder cannot be written, or is a recording of another version.
+    pub fn create(folder: impl Into<PathBuf>, compiler: &Compiler) -> Result<Recording, Error> {
+        let folder = folder.into();
+        let version = compiler.version().clone();
+        if let Some(found) = Recording::open(&*folder) {
+            return match found.version.text == version.text {
+                true => Ok(found),
+                false => Err(Error::new(
+                    ErrorKind::Io,
+                    format!(
+                        "expected a recording of Futhark {version}, got one of {}: {}",
+                        found.version,
+                        folder.display()
+                    ),
+                )),
+            };
         }
-        assert_eq!(refused(&Error::new(ErrorKind::NoHeader, "")), None);
+        for name in ["builds", "datasets"] {
+            let inner = folder.join(name);
+            fs::create_dir_all(&inner)
+                .map_err(|error| Error::io("create the folder", inner, error))?;
+        }
+        write(&folder.join(MARK), &version.text)?;
+        Ok(Recording { folder, version })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The version of the compiler.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// As [`Compiler::dataset`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]: the recording has no value of the type.
+    pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
+        let file = self.folder.join("datasets").join(ty);
+        fs::read(&file).map_err(|error| Error::io("read", file, error))
+    }
+
+    /// Adds a value of a type, which [`Compiler::dataset`] returned.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]: the file cannot be written.
+    pub fn add_dataset(&self, ty: &str, value: &[u8]) -> Result<(), Error> {
+        write(&self.folder.join("datasets").join(ty), value)
+    }
+
+    /// The folder of a build.
+    pub(super) fn build(&self, name: &str) -> PathBuf {
+        self.folder.join("builds").join(name)
+    }
+
+    /// Looks up a build by its name.
+    pub(super) fn find(&self, name: &str, wanted: &Wanted<'_>) -> Result<Stored, Error> {
+        let fail = |why| {
+            let message = format!("{why}.\nRecord it again, or install the compiler");
+            Error::new(ErrorKind::NoCompiler, message)
+        };
+        let folder = self.build(name);
+        if !folder.is_dir() {
+            return Err(fail(format!(
+                "{} is not recorded for {} in {}, a recording of Futhark {}, or its text or its options have changed",
+                wanted.source.display(),
+                wanted.backend,
+                self.folder.display(),
+                self.version
+            )));
+        }
+        Stored::open(&folder, wanted, fail)
     }
 }

@@ -229,47 +229,27 @@ impl Toolchain {
         self.objcopy.clone()
     }
 
-    /// Resolves the name of an executable to its file.
-    pub(super) fn file(&self, program: &Path) -> PathBuf {
+    /// The files of an executable: its own, and the one that a script of `ci/setup` runs.
+    pub(super) fn files(&self, program: &Path) -> Vec<PathBuf> {
         let is_name = program.components().count() == 1;
         let found = is_name.then(|| self.on_path(program)).flatten();
-        found.unwrap_or_else(|| program.to_owned())
-    }
-
-    /// The files that determine what an executable does; `None` if it is missing, or is a script or another
-    /// program that can run anything.
-    pub(super) fn parts(&self, program: &Path) -> Option<Vec<PathBuf>> {
-        let mut parts = match program.components().count() {
-            // A wrapper such as ccache runs the next executable of the same name.
-            1 => self.each_on_path(program).collect(),
-            _ => vec![program.to_owned()],
-        };
-        for file in parts.clone() {
-            if is_dispatcher(&file) {
-                return None;
-            }
-            if is_script(&file)? {
-                parts.push(behind(&file)?);
-            }
-        }
-        (!parts.is_empty()).then_some(parts)
+        let file = found.unwrap_or_else(|| program.to_owned());
+        let behind = behind(&file);
+        std::iter::once(file).chain(behind).collect()
     }
 
     fn on_path(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
-        self.each_on_path(name.as_ref()).next()
-    }
-
-    fn each_on_path(&self, name: &Path) -> impl Iterator<Item = PathBuf> {
-        let folders = self.path.iter().flat_map(std::env::split_paths);
-        folders
-            .map(move |folder| folder.join(name))
-            .filter(|file| is_executable(file))
+        let mut folders = self.path.iter().flat_map(std::env::split_paths);
+        folders.find_map(|folder| {
+            let file = folder.join(name.as_ref());
+            is_executable(&file).then_some(file)
+        })
     }
 }
 
-/// Whether a file is a link to a program that runs others by the name of the link: what it runs can change
-/// while the program stays the same.
-fn is_dispatcher(file: &Path) -> bool {
+/// Whether an executable can run another one, which can change while this one stays the same: it is missing, is a script,
+/// or is a link to a program that runs others by the name of the link.
+pub(super) fn can_run_others(file: &Path) -> bool {
     const NAMES: [&str; 10] = [
         "asdf",
         "buildcache",
@@ -284,11 +264,12 @@ fn is_dispatcher(file: &Path) -> bool {
     ];
     let target = file.canonicalize().ok();
     let name = target.as_deref().and_then(Path::file_stem);
-    name.is_some_and(|name| NAMES.iter().any(|known| name == *known))
+    let is_dispatcher = name.is_some_and(|name| NAMES.iter().any(|known| name == *known));
+    is_dispatcher || is_script(file) != Some(false)
 }
 
 /// The executable that a script of `ci/setup` runs: `compilers/VERSION/futhark` for `bin/futhark-VERSION`.
-pub(super) fn behind(script: &Path) -> Option<PathBuf> {
+fn behind(script: &Path) -> Option<PathBuf> {
     const MARK: &str = "Written by ci/setup";
     if !is_script(script)? || !std::fs::read_to_string(script).ok()?.contains(MARK) {
         return None;

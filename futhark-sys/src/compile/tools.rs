@@ -1,60 +1,51 @@
 //! The executables that a build runs, and their part of the cache key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use futhark_manifest::Backend;
 
 use super::cc::CCompiler;
-use super::compiler::Compiler;
+use super::code::Code;
 use super::error::{Error, ErrorKind};
-use super::facts::Facts;
+use super::facts;
 use super::hash::Hash;
 use super::ispc::Ispc;
-use super::stamp;
-use super::toolchain::{self, Toolchain};
+use super::toolchain::Toolchain;
 
 /// The tools of a build.
 pub(super) struct Tools {
-    pub futhark: Compiler,
+    pub code: Code,
     pub cc: CCompiler,
     /// Only on the backend `ispc`.
     pub ispc: Option<Ispc>,
     /// The folders with the headers of the backend.
     pub include: Vec<PathBuf>,
     /// The file of each executable, and the files of vendored code.
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 }
 
 impl Tools {
-    /// Finds the tools for a build with `futhark` for `backend`.
-    pub(super) fn find(
-        futhark: Compiler,
-        backend: Backend,
-        facts: Facts<'_>,
-    ) -> Result<Tools, Error> {
+    /// Finds the tools for a build of `code` for `backend`, and keeps their versions in the folder `results`.
+    pub(super) fn find(code: Code, backend: Backend, results: &Path) -> Result<Tools, Error> {
         let toolchain = Toolchain::from_env();
-        let cc = CCompiler::find(&toolchain, Some(facts))?;
+        let cc = CCompiler::find(&toolchain, Some(results))?;
         let ispc = match backend {
             Backend::Ispc if cc.is_cross() => {
                 let message =
                     "the backend ispc cannot be compiled for another machine than this one";
                 return Err(Error::new(ErrorKind::NoIspc, message));
             }
-            Backend::Ispc => Some(Ispc::find(&toolchain, futhark.version(), facts)?),
+            Backend::Ispc => Some(Ispc::find(&toolchain, code.version(), results)?),
             _ => None,
         };
-        let mut programs = futhark.files();
-        programs.extend(cc.programs());
-        programs.extend(ispc.as_ref().map(Ispc::program));
-        let files = programs.into_iter().flat_map(|program| {
-            let file = toolchain.file(program);
-            let behind = toolchain::behind(&file);
-            std::iter::once(file).chain(behind)
-        });
+        let mut programs = code.made_by();
+        programs.extend(cc.programs().map(Path::to_owned));
+        programs.extend(ispc.as_ref().map(|ispc| ispc.program.clone()));
+        let files = programs.iter().flat_map(|program| toolchain.files(program));
         Ok(Tools {
             files: files.collect(),
             include: toolchain.include_folders(backend),
-            futhark,
+            code,
             cc,
             ispc,
         })
@@ -62,34 +53,19 @@ impl Tools {
 
     /// Adds the versions of the compilers and the options from the environment (`CC`, `CFLAGS`).
     pub(super) fn describe(&self, hash: Hash) -> Hash {
-        let mut hash = hash
-            .with(&self.futhark.version().text)
-            .with(self.cc.version());
+        let mut hash = hash.with(&self.code.version().text).with(self.cc.version());
         for word in self.cc.command_line() {
             hash = hash.with(word.as_encoded_bytes());
         }
         if let Some(ispc) = &self.ispc {
-            hash = hash.with(ispc.version());
+            hash = hash.with(&ispc.version);
         }
         hash
     }
 
-    /// Adds path, size and time of each executable, so that replacing one invalidates the cache even
-    /// if its version is the same.
-    pub(super) fn identify(&self, mut hash: Hash) -> Hash {
-        for file in &self.files {
-            hash = hash.with(stamp::of(file));
-        }
-        hash
-    }
-
-    /// Tells whether an executable was replaced.
-    pub(super) fn stamps(&self) -> Vec<String> {
-        self.files.iter().map(|file| stamp::of_file(file)).collect()
-    }
-
-    /// The file of each executable, and the files of vendored code.
-    pub(super) fn into_files(self) -> Vec<PathBuf> {
-        self.files
+    /// Path, size and time of each file, so that replacing one invalidates the cache even if its version is the
+    /// same.
+    pub(super) fn stamp(&self) -> String {
+        facts::stamp(&self.files)
     }
 }

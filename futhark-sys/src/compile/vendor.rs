@@ -1,91 +1,76 @@
 //! Uses vendored code in place of the Futhark compiler, and generates it.
 
-use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::artifact::Wanted;
 use super::cache::Temporary;
-use super::compiler::Compiler;
+use super::compiler::{Compiler, Wanted};
 use super::error::Error;
-use super::paths::{hash_of, write};
+use super::paths::write;
+use super::stored::{self, Content, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
-use super::vendored::{self, DESCRIPTION, FIRST_LINE, WARNINGS, entries};
 
-/// The vendored code for a build, in place of a compiler.
+/// The code in `folder`, generated before as `FUTHARK_VENDOR` says.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Vendored`](super::ErrorKind::Vendored), or those of the compiler that generates the code again.
-pub(super) fn compiler(
-    wanted: &Wanted<'_>,
+pub(super) fn open(
     folder: &Path,
-    installed: impl Fn() -> Result<Compiler, Error>,
+    wanted: &Wanted<'_>,
+    name: &str,
+    compiler: impl Fn() -> Result<Compiler, Error>,
     results: impl Fn() -> Result<PathBuf, Error>,
-) -> Result<Compiler, Error> {
-    let folder = folder.join(format!("{}-{}", wanted.name, wanted.backend));
-    let open = || Compiler::vendored(vendored::open(&folder, wanted)?, wanted.options);
+) -> Result<Stored, Error> {
+    let stored = || match folder.is_dir() {
+        true => Stored::open(folder, wanted, Error::vendored),
+        false => Err(Error::vendored(format!(
+            "there is no generated code of {} in {}",
+            wanted.source.display(),
+            folder.display()
+        ))),
+    };
+    let generate = |compiler: &Compiler, folder: &Path| {
+        let source = wanted.source;
+        let files = compiler.files_of(source)?;
+        let base = folder.join(name);
+        let warnings = compiler.generate(wanted, &base)?;
+        if compiler.files_of(source)? != files {
+            return Err(Error::changing(source));
+        }
+        write(&folder.join(WARNINGS), warnings)?;
+        stored::describe(
+            folder,
+            wanted,
+            compiler.version(),
+            Some(&files),
+            &Content::Code,
+        )
+    };
     match Toolchain::vendor()? {
-        Vendor::Use => open(),
+        Vendor::Use => stored(),
         Vendor::Update => {
-            let futhark = installed()?;
-            if let Ok(kept) = open()
-                && kept.version() == futhark.version()
+            let compiler = compiler()?;
+            if let Ok(kept) = stored()
+                && kept.version.to_string() == compiler.version().to_string()
             {
                 return Ok(kept);
             }
-            let new = Temporary::beside(&folder)?;
-            generate(wanted, &futhark, new.path())?;
-            new.become_folder(&folder)?;
-            open()
+            let new = Temporary::beside(folder)?;
+            generate(&compiler, new.path())?;
+            new.become_folder(folder)?;
+            stored()
         }
         Vendor::Check => {
-            let kept = open()?;
+            let kept = stored()?;
             let new = Temporary::beside(&results()?.join("vendored"))?;
-            generate(wanted, &installed()?, new.path())?;
-            match difference(&folder, new.path())? {
+            generate(&compiler()?, new.path())?;
+            match stored::difference(new.path(), folder)? {
                 None => Ok(kept),
-                Some(file) => Err(Error::vendored(format!(
-                    "the compiler generates another file {} now than the one in {}",
-                    file.display(),
+                Some(line) => Err(Error::vendored(format!(
+                    "the compiler generates other code now than that in {}: `{line}` differs",
                     folder.display()
                 ))),
             }
         }
     }
-}
-
-/// Generates the code into an empty folder.
-fn generate(wanted: &Wanted<'_>, futhark: &Compiler, folder: &Path) -> Result<(), Error> {
-    let source = wanted.source;
-    let files = futhark.files_of(source)?;
-    let warnings = futhark.generate(wanted.backend, source, &folder.join(&wanted.name))?;
-    if futhark.files_of(source)? != files {
-        return Err(Error::changing(source));
-    }
-    write(&folder.join(WARNINGS), warnings)?;
-    let mut text = format!(
-        "{FIRST_LINE}\nbackend {}\nprogram {}\n",
-        wanted.backend,
-        futhark.identity(&files)
-    );
-    let own = Path::new(source.file_name().unwrap_or_default());
-    for (name, hash) in files.hashes() {
-        let name = name.unwrap_or(own);
-        text += &format!("source {hash} {}\n", name.display());
-    }
-    for name in entries(folder)? {
-        let hash = hash_of(&folder.join(&name))?;
-        text += &format!("generated {hash} {}\n", name.display());
-    }
-    write(&folder.join(DESCRIPTION), text)
-}
-
-/// The name of a file that differs between two folders.
-fn difference(one: &Path, other: &Path) -> Result<Option<OsString>, Error> {
-    let mut names = entries(one)?;
-    names.extend(entries(other)?);
-    let content = |folder: &Path, name: &OsString| fs::read(folder.join(name)).ok();
-    let differs = |name: &OsString| content(one, name) != content(other, name);
-    Ok(names.into_iter().find(differs))
 }

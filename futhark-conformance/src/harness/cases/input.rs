@@ -5,9 +5,10 @@ use crate::blocks::{self, Case, Expected, Source};
 use crate::harness::calls::{elem_of, upload_all};
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Stop};
+use crate::toolchain::Futhark;
 use crate::values::{self, Generator, HostValue, data};
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
-use futhark_safe::compile::{self, Compiler};
+use futhark_safe::compile;
 use futhark_safe::dynamic::{Context, Value};
 use std::io;
 use std::path::Path;
@@ -190,9 +191,9 @@ fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
     generators.into_iter().map(one).collect()
 }
 
-fn dataset(compiler: &Compiler, ty: &str) -> StepResult<HostValue> {
+fn dataset(futhark: &Futhark, ty: &str) -> StepResult<HostValue> {
     let failed = |what: String| Stop::error(format!("`futhark dataset -b -g {ty}`: {what}"));
-    let contents = compiler
+    let contents = futhark
         .dataset(ty)
         .map_err(|error| failed(format!("{error:#}")))?;
     let values = data::values(&contents).map_err(|error| failed(error.to_string()))?;
