@@ -10,7 +10,6 @@ use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Earlier, Event, events};
 use crate::record::{Cause, Finding, Outcome, name};
-use futhark_safe::compile::process;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -324,9 +323,6 @@ impl<'a> Steps<'a> {
             Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),
             Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
         };
-        for text in process::take_remarks() {
-            self.say(&Event::Remark { text });
-        }
         let failed = outcome == Outcome::Fail;
         if is_new && (case.is_shown || failed) {
             let finding = Finding {

@@ -94,11 +94,7 @@ pub fn command(command: &Command) -> Result<Exit, Ended> {
         limits::limit_runner(work.memory);
         process::limit_time(Duration::from_secs(work.timeout));
     }
-    let exit = dispatch(command);
-    for remark in process::take_remarks() {
-        errln!("warning: {}", shown(&remark));
-    }
-    exit
+    dispatch(command)
 }
 
 /// Does the work of a child process, and ends it, if a run has started this one as such; otherwise

@@ -249,7 +249,7 @@ fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
 }
 
 #[test]
-fn a_process_that_a_compiler_leaves_behind_is_named_and_ended() {
+fn a_process_that_a_compiler_leaves_behind_is_ended() {
     let script = "sleep 100 &";
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
@@ -259,11 +259,6 @@ fn a_process_that_a_compiler_leaves_behind_is_named_and_ended() {
     assert!(begun.elapsed() < LONG);
     let shown = text(&output);
     assert_eq!(output.status.code(), Some(0), "{shown}");
-    assert!(
-        shown.contains(&format!("warning: {}: ", hostile.program))
-            && shown.contains("left a process behind"),
-        "{shown}"
-    );
     hostile.assert_no_process_remains();
 }
 

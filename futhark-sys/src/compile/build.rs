@@ -6,7 +6,6 @@ use futhark_manifest::{Backend, Program};
 
 use super::artifact::{Artifact, Linkage, Paths, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
-use super::cc::Options;
 use super::code::Code;
 use super::compiler::{self, Compiler, Wanted};
 use super::error::{Error, ErrorKind};
@@ -279,18 +278,17 @@ impl Build {
         let results = self.folder()?;
         let files = code.files_of(&self.source)?;
         let tools = Tools::find(code, self.backend, &results)?;
-        let options = Options {
-            backend: self.backend,
-            level: self.level(),
-            hardened: self.hardened,
-            extra: &self.flags,
-            include: &tools.include,
-            zero: tools.cc.zeroes_variables(),
-            alone: !self.raw && self.backend != Backend::Ispc && tools.cc.is_gcc(),
-        };
+        let is_alone = !self.raw && self.backend != Backend::Ispc;
+        let arguments = tools.cc.arguments(
+            self.level(),
+            self.hardened,
+            is_alone,
+            &self.flags,
+            &tools.include,
+        );
 
         let name = self.name();
-        let key = self.key(&tools, &files, &options);
+        let key = self.key(&tools, &files, &arguments);
         // The symbol does not depend on paths and times of files, so that equal compilers produce
         // equal libraries.
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
@@ -301,7 +299,7 @@ impl Build {
             let inputs = Inputs {
                 tools: &tools,
                 files: &files,
-                options: &options,
+                arguments: &arguments,
             };
             if !self.build(&inputs, &paths)? {
                 return Ok(None);
@@ -391,7 +389,7 @@ impl Build {
     }
 
     /// Hashes everything that determines the result.
-    fn key(&self, tools: &Tools, files: &Files, options: &Options<'_>) -> Hash {
+    fn key(&self, tools: &Tools, files: &Files, arguments: &[String]) -> Hash {
         let hash = Hash::new()
             .with(env!("FUTHARK_SYS_SOURCES"))
             .with(env!("CARGO_PKG_VERSION"))
@@ -406,11 +404,7 @@ impl Build {
                 u8::from(self.raw),
                 u8::from(self.hardened),
             ]);
-        let mut hash = tools.describe(hash);
-        for argument in options.arguments() {
-            hash = hash.with(argument);
-        }
-        hash
+        arguments.iter().fold(tools.describe(hash), Hash::with)
     }
 
     /// A hash of the program's code and the options for the Futhark compiler.
@@ -464,7 +458,7 @@ impl Build {
         let Inputs {
             tools,
             files,
-            options,
+            arguments,
         } = inputs;
         let Tools { code, cc, ispc, .. } = tools;
         let warnings = code.generate(&self.wanted(), &paths.in_folder(&paths.name))?;
@@ -510,7 +504,7 @@ impl Build {
 
         let object = paths.in_folder("unit.o");
         let file = paths.in_folder(UNIT);
-        cc.compile(&file, home, &object, &headers, options)?;
+        cc.compile(&file, home, &object, &headers, self.backend, arguments)?;
         if let Some(ispc) = ispc {
             let kernels = paths.in_folder("kernels.o");
             let text = unit::checked_kernels(&paths.read("kernels.ispc")?);
@@ -531,7 +525,7 @@ impl Build {
         }
         let _ = std::fs::remove_file(object);
         // Only debuggers read them.
-        if !cc.debugs(options) {
+        if !cc.debugs(arguments) {
             let files = [UNIT, unit::CHECKED].map(|file| paths.in_folder(file));
             files
                 .iter()
@@ -565,5 +559,5 @@ pub struct Interface {
 struct Inputs<'a> {
     tools: &'a Tools,
     files: &'a Files,
-    options: &'a Options<'a>,
+    arguments: &'a [String],
 }

@@ -208,7 +208,8 @@ pub(super) fn is_complete(folder: &Path) -> bool {
         .is_some_and(|list| list.lines().all(|line| is_kept(line).is_some()))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};

@@ -42,49 +42,6 @@ const STRICT: &[&str] = &[
     "-Werror=implicit-function-declaration",
 ];
 
-/// The options that determine the result.
-pub(super) struct Options<'a> {
-    pub backend: Backend,
-    pub level: u8,
-    pub hardened: bool,
-    pub extra: &'a [String],
-    pub include: &'a [PathBuf],
-    /// Whether the compiler can initialise variables to zero; see [`CCompiler::zeroes_variables`].
-    pub zero: bool,
-    /// Whether nothing but the table is used from outside of the object, and the compiler can know.
-    pub alone: bool,
-}
-
-impl Options<'_> {
-    /// The arguments except file names.
-    pub(super) fn arguments(&self) -> Vec<String> {
-        let mut all: Vec<String> = vec![format!("-O{}", self.level)];
-        let owned = |list: &[&'static str]| list.iter().map(|&a| a.to_owned()).collect::<Vec<_>>();
-        all.extend(owned(STANDARD));
-        all.extend(owned(STRICT));
-        all.extend(owned(ALIGN));
-        all.extend(self.extra.iter().cloned());
-        if self.hardened {
-            // See docs/arithmetic.md.
-            all.push("-fwrapv".to_owned());
-        }
-        all.extend(owned(LAST));
-        if self.zero {
-            // The runtime can print a buffer that it never wrote, before it exits.
-            all.push("-ftrivial-auto-var-init=zero".to_owned());
-        }
-        if self.alone {
-            // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
-            all.push("-fwhole-program".to_owned());
-        }
-        for folder in self.include {
-            // System headers: no warnings, and not our `assert`.
-            all.push(format!("-isystem{}", folder.display()));
-        }
-        all
-    }
-}
-
 /// Environment variables that change the result of gcc and clang.
 const READ_BY_COMPILERS: [&str; 12] = [
     "CCC_OVERRIDE_OPTIONS",
@@ -104,40 +61,30 @@ const READ_BY_COMPILERS: [&str; 12] = [
 impl CCompiler {
     /// Finds the compiler that the cc crate selects: `CC`, or the default of the system.
     pub(super) fn find(toolchain: &Toolchain, results: Option<&Path>) -> Result<CCompiler, Error> {
-        let in_build_script = driver::in_build_script();
         let driver = Driver::find(results)?;
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
-        let is_cross = in_build_script && variable("TARGET") != variable("HOST");
-        let apple = match in_build_script {
-            true => variable("TARGET").contains("apple"),
-            false => cfg!(target_vendor = "apple"),
+        let (is_cross, apple) = match driver::in_build_script() {
+            true => {
+                let target = variable("TARGET");
+                (target != variable("HOST"), target.contains("apple"))
+            }
+            false => (false, cfg!(target_vendor = "apple")),
         };
-        let mut compiler = CCompiler {
+        // The tool that belongs to a cross compiler, or the name if the compiler does not know it.
+        let of_target = |name: &str| {
+            let asked = is_cross.then(|| driver.ask_for(&format!("-print-prog-name={name}")));
+            match asked.and_then(Result::ok) {
+                Some(path) if !path.is_empty() => path.into(),
+                _ => PathBuf::from(name),
+            }
+        };
+        Ok(CCompiler {
+            ar: toolchain.ar.clone().unwrap_or_else(|| of_target("ar")),
+            objcopy: (toolchain.objcopy.clone()).unwrap_or_else(|| of_target("objcopy")),
             driver,
-            ar: PathBuf::new(),
-            objcopy: PathBuf::new(),
             apple,
             is_cross,
-        };
-        let of_target = |name: &str| match is_cross {
-            true => compiler.program_of_target(name),
-            false => name.into(),
-        };
-        let [ar, objcopy] = [
-            toolchain.ar().unwrap_or_else(|| of_target("ar")),
-            toolchain.objcopy().unwrap_or_else(|| of_target("objcopy")),
-        ];
-        (compiler.ar, compiler.objcopy) = (ar, objcopy);
-        Ok(compiler)
-    }
-
-    /// The tool that belongs to a cross compiler, or the name if the compiler does not know it.
-    fn program_of_target(&self, name: &str) -> PathBuf {
-        let text = self.ask(&format!("-print-prog-name={name}"));
-        match text.as_deref().map(str::trim) {
-            Ok(path) if !path.is_empty() => path.into(),
-            _ => name.into(),
-        }
+        })
     }
 
     /// The first line of `--version`, a part of the cache key.
@@ -162,21 +109,48 @@ impl CCompiler {
         words
     }
 
-    /// Whether the compiler supports `-ftrivial-auto-var-init=zero`.
-    pub(super) fn zeroes_variables(&self) -> bool {
-        self.driver.is_at_least(12, 16)
+    /// The arguments that determine the result, except file names. `is_alone`: nothing but the table is used from
+    /// outside of the object.
+    pub(super) fn arguments(
+        &self,
+        level: u8,
+        hardened: bool,
+        is_alone: bool,
+        extra: &[String],
+        include: &[PathBuf],
+    ) -> Vec<String> {
+        let mut all = vec![format!("-O{level}")];
+        all.extend(
+            [STANDARD, STRICT, ALIGN]
+                .concat()
+                .into_iter()
+                .map(String::from),
+        );
+        all.extend_from_slice(extra);
+        if hardened {
+            // See docs/arithmetic.md.
+            all.push("-fwrapv".to_owned());
+        }
+        all.extend(LAST.iter().map(|&argument| argument.to_owned()));
+        if self.driver.is_at_least(12, 16) {
+            // The runtime can print a buffer that it never wrote, before it exits.
+            all.push("-ftrivial-auto-var-init=zero".to_owned());
+        }
+        if is_alone && self.driver.is_gcc() {
+            // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
+            all.push("-fwhole-program".to_owned());
+        }
+        // System headers: no warnings, and not our `assert`.
+        let folders = include.iter().map(|folder| folder.display());
+        all.extend(folders.map(|folder| format!("-isystem{folder}")));
+        all
     }
 
-    /// Whether it is gcc, whose options clang does not all have.
-    pub(super) fn is_gcc(&self) -> bool {
-        self.driver.is_gcc()
-    }
-
-    /// Whether the result refers to source files, for debuggers.
-    pub(super) fn debugs(&self, options: &Options<'_>) -> bool {
-        let own = options.extra.iter().map(String::as_str);
+    /// Whether the result of these arguments refers to source files, for debuggers.
+    pub(super) fn debugs(&self, arguments: &[String]) -> bool {
         let words = self.driver.words.iter().filter_map(|word| word.to_str());
-        own.chain(words).any(|word| word.starts_with("-g"))
+        let mut all = arguments.iter().map(String::as_str).chain(words);
+        all.any(|word| word.starts_with("-g"))
     }
 
     /// Compiles `unit`, which includes our headers, to `object`. The folder of both will be renamed to `home`.
@@ -186,63 +160,41 @@ impl CCompiler {
         home: &Path,
         object: &Path,
         headers: &Path,
-        options: &Options<'_>,
+        backend: Backend,
+        arguments: &[String],
     ) -> Result<(), Error> {
         let folder = unit.parent().unwrap_or(Path::new("."));
-        let mut command = self.command_with(headers, options);
-        command.arg(format!("-iquote{}", folder.display()));
-        if self.maps_folders() {
-            let (folder, home) = (folder.display(), home.display());
-            command.arg(format!("-fmacro-prefix-map={folder}/="));
-            // Debuggers find the files in the final folder.
-            command.arg(format!("-fdebug-prefix-map={folder}={home}"));
-        }
-        command.arg("-c").arg(unit).arg("-o").arg(object);
-        let stderr = run(command)?;
-        match stderr {
-            Ok(()) => Ok(()),
-            Err(text) => Err(explain(&text, unit, options.backend)),
-        }
-    }
-
-    /// Whether the compiler can replace the folder in `__FILE__`, so that equal builds have equal results
-    /// in every folder.
-    fn maps_folders(&self) -> bool {
-        self.driver.is_at_least(8, 10)
-    }
-
-    /// The command that compiles with `options` and finds our headers.
-    fn command_with(&self, headers: &Path, options: &Options<'_>) -> Command {
-        let mut command = self.command();
-        command.args(options.arguments());
+        let mut command = self.driver.command();
+        command.args(arguments);
         // Our <assert.h> takes precedence over the system's. Our other headers are found only by
         // `#include "…"`, because a program can be called `math` or `strings`.
         command.arg(format!("-I{}", headers.join(OVERRIDE).display()));
-        let headers = headers.display();
+        let (headers, folder) = (headers.display(), folder.display());
+        // Equal builds have equal results in every folder, if the compiler can replace it in `__FILE__`.
+        let maps_folders = self.driver.is_at_least(8, 10);
         command.arg(format!("-iquote{headers}"));
-        if self.maps_folders() {
+        if maps_folders {
             command.arg(format!("-fmacro-prefix-map={headers}/="));
         }
-        command
+        command.arg(format!("-iquote{folder}"));
+        if maps_folders {
+            command.arg(format!("-fmacro-prefix-map={folder}/="));
+            // Debuggers find the files in the final folder.
+            command.arg(format!("-fdebug-prefix-map={folder}={}", home.display()));
+        }
+        command.arg("-c").arg(unit).arg("-o").arg(object);
+        output_of(command, "CC")?.map_err(|text| explain(&text, unit, backend))
     }
 
     /// Links `other` into `object`.
     pub(super) fn join(&self, object: &Path, other: &Path) -> Result<(), Error> {
         let alone = object.with_extension("alone.o");
         std::fs::rename(object, &alone).map_err(|error| Error::io("rename", object, error))?;
-        let mut command = self.command();
+        let mut command = self.driver.command();
         command.args(["-r", "-nostdlib"]).arg(&alone).arg(other);
         command.arg("-o").arg(object);
-        run(command)?.map_err(|text| {
-            Error::new(
-                ErrorKind::C,
-                format!(
-                    "cannot link {} with {}:\n{text}",
-                    alone.display(),
-                    other.display()
-                ),
-            )
-        })?;
+        let what = format!("link {} with {}", alone.display(), other.display());
+        self.step(command, "CC", &what)?;
         for file in [alone.as_path(), other] {
             let _ = std::fs::remove_file(file);
         }
@@ -260,7 +212,7 @@ impl CCompiler {
         if self.apple {
             let whole = object.with_extension("whole.o");
             std::fs::rename(object, &whole).map_err(|error| Error::io("rename", object, error))?;
-            command = self.command();
+            command = self.driver.command();
             command.args(["-r", "-nostdlib"]).arg(&whole);
             command
                 .arg(option("-Wl,-exported_symbols_list,"))
@@ -270,14 +222,8 @@ impl CCompiler {
             command = Command::new(&self.objcopy);
             command.arg(option("--keep-global-symbols=")).arg(object);
         }
-        run_tool(command, "OBJCOPY")?.map_err(|text| {
-            let advice = self.advice("OBJCOPY");
-            let object = object.display();
-            Error::new(
-                ErrorKind::C,
-                format!("cannot hide the symbols of {object}:\n{text}{advice}"),
-            )
-        })?;
+        let what = format!("hide the symbols of {}", object.display());
+        self.step(command, "OBJCOPY", &what)?;
         let _ = std::fs::remove_file(list);
         Ok(())
     }
@@ -290,7 +236,7 @@ impl CCompiler {
         library: &Path,
         symbol: &str,
     ) -> Result<(), Error> {
-        let mut command = self.command();
+        let mut command = self.driver.command();
         command
             .args(["-shared", "-fPIC", "-pthread"])
             .arg(object)
@@ -304,12 +250,7 @@ impl CCompiler {
             // An undefined function is a link error instead of a crash at run time.
             command.arg("-Wl,-z,defs");
         }
-        run(command)?.map_err(|text| {
-            Error::new(
-                ErrorKind::C,
-                format!("cannot link {}:\n{text}", library.display()),
-            )
-        })
+        self.step(command, "CC", &format!("link {}", library.display()))
     }
 
     /// Creates a static library from `object`.
@@ -318,22 +259,19 @@ impl CCompiler {
         // Without the time and the user.
         command.arg(if self.apple { "crs" } else { "crsD" });
         command.arg(library).arg(object);
-        run_tool(command, "AR")?.map_err(|text| {
-            let advice = self.advice("AR");
-            let library = library.display();
-            Error::new(
-                ErrorKind::C,
-                format!("cannot create {library}:\n{text}{advice}"),
-            )
-        })
+        self.step(command, "AR", &format!("create {}", library.display()))
     }
 
-    /// What to do if a tool rejects a file: it can be that of this machine.
-    fn advice(&self, variable: &str) -> String {
-        match self.is_cross {
-            true => format!("\nSet {variable} to the tool of the cross compiler"),
-            false => String::new(),
-        }
+    /// Runs the tool that `variable` can name.
+    fn step(&self, command: Command, variable: &str, what: &str) -> Result<(), Error> {
+        output_of(command, variable)?.map_err(|text| {
+            // It can be the tool of this machine.
+            let advice = match self.is_cross && variable != "CC" {
+                true => format!("\nSet {variable} to the tool of the cross compiler"),
+                false => String::new(),
+            };
+            Error::new(ErrorKind::C, format!("cannot {what}:\n{text}{advice}"))
+        })
     }
 
     /// Whether it compiles for another machine than this one.
@@ -344,52 +282,29 @@ impl CCompiler {
     /// The folder of the compiler's own headers, such as `stddef.h`, if known.
     #[cfg(feature = "raw")]
     pub(super) fn own_headers(&self) -> Option<String> {
-        let text = self.ask("-print-file-name=include").ok()?;
-        let folder = text.trim();
-        Path::new(folder).is_dir().then(|| folder.to_owned())
+        let folder = self.driver.ask_for("-print-file-name=include").ok()?;
+        Path::new(&folder).is_dir().then_some(folder)
     }
-
-    /// What the compiler prints about itself with this argument.
-    fn ask(&self, argument: &str) -> std::io::Result<String> {
-        let output = process::run(self.command().arg(argument), Limits::query())?;
-        Ok(output.stdout())
-    }
-
-    fn command(&self) -> Command {
-        self.driver.command()
-    }
-}
-
-/// Runs the C compiler; the inner error is its output.
-fn run(command: Command) -> Result<Result<(), String>, Error> {
-    output_of(command).map_err(|(program, error)| no_compiler(&format!("{program}: {error}")))
 }
 
 /// Runs the tool that `variable` can name; the inner error is its output.
-fn run_tool(command: Command, variable: &str) -> Result<Result<(), String>, Error> {
-    output_of(command).map_err(|(program, error)| {
-        let message = format!(
-            "cannot run {program}: {error}.\nThe build uses it to make a library: {HOW_TO_INSTALL}, or set {variable}"
-        );
-        Error::new(ErrorKind::NoCCompiler, message)
-    })
-}
-
-/// The output of a command that fails; the outer error is that it does not run.
-fn output_of(mut command: Command) -> Result<Result<(), String>, (String, std::io::Error)> {
-    let program = command.get_program().to_owned();
-    let output = process::run(&mut command, Limits::WORK)
-        .map_err(|error| (program.to_string_lossy().into_owned(), error))?;
-    if output.status.success() {
-        return Ok(Ok(()));
+fn output_of(mut command: Command, variable: &str) -> Result<Result<(), String>, Error> {
+    let output = process::run(&mut command, Limits::WORK);
+    let program = command.get_program().display();
+    match output {
+        Ok(output) if output.status.success() => Ok(Ok(())),
+        Ok(output) => {
+            let (status, text) = (output.status, output.stderr());
+            Ok(Err(format!("{program}: {status}\n{}", text.trim_end())))
+        }
+        Err(error) if variable == "CC" => Err(no_compiler(&format!("{program}: {error}"))),
+        Err(error) => Err(Error::new(
+            ErrorKind::NoCCompiler,
+            format!(
+                "cannot run {program}: {error}.\nThe build uses it to make a library: {HOW_TO_INSTALL}, or set {variable}"
+            ),
+        )),
     }
-    let text = output.stderr();
-    Ok(Err(format!(
-        "{}: {}\n{}",
-        program.to_string_lossy(),
-        output.status,
-        text.trim_end()
-    )))
 }
 
 /// Makes an error of the compiler's output; a missing header has its own kind.

@@ -92,11 +92,13 @@ impl Driver {
             version: String::new(),
             family,
         };
-        let output = process::run(driver.command().arg("--version"), Limits::query());
-        let output =
-            output.map_err(|error| no_compiler(&format!("{}: {error}", driver.path.display())))?;
-        let text = output.stdout();
-        driver.version = text.lines().next().unwrap_or_default().to_owned();
+        let text = driver.ask_for("--version");
+        let text =
+            text.map_err(|error| no_compiler(&format!("{}: {error}", driver.path.display())))?;
+        text.lines()
+            .next()
+            .unwrap_or_default()
+            .clone_into(&mut driver.version);
         Ok(driver)
     }
 
@@ -106,6 +108,12 @@ impl Driver {
         let mut command = Command::new(words.next().map_or("cc".as_ref(), |word| &**word));
         command.args(words).stdin(Stdio::null());
         command
+    }
+
+    /// What the compiler prints about itself with this argument.
+    pub(super) fn ask_for(&self, argument: &str) -> std::io::Result<String> {
+        let output = process::run(self.command().arg(argument), Limits::query())?;
+        Ok(output.stdout().trim().to_owned())
     }
 
     /// Whether this is gcc itself, not a wrapper.

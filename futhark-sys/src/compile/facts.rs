@@ -116,7 +116,8 @@ pub(super) fn exact(file: &Path) -> String {
     stamp
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::cell::Cell;
     use std::fs;

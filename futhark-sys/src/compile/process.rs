@@ -1,36 +1,30 @@
 //! Runs a command to its end in bounded memory and, with a limit, in bounded time.
 //!
-//! Two threads read the output of the process and keep its beginning and its end. A process that the
-//! command leaves behind can hold the pipes open for ever, so the readers are not waited for longer
-//! than a second after the command has ended, in which this process runs: it can be stopped meanwhile.
-//! That process is not killed here: in a build script it
-//! can be a compile server that belongs to the user. [`take_remarks`] names it.
+//! The process writes its output to files without names, of which the beginning and the end are read when it has
+//! ended. So a process that the command leaves behind, such as the compile server of the user, holds up nothing.
 //!
 //! The module is public for futhark-conformance, and not part of the interface for users.
 
-use std::collections::VecDeque;
-use std::io::{self, Read};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a process whose output is open is asked whether it has ended.
-const INTERVAL: Duration = Duration::from_millis(50);
+use super::cache::temporary;
 
-/// How many intervals the output may stay open after the process has ended: a second.
-const GRACE: usize = 20;
+/// The longest pause between two questions whether a process has ended.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The time limit of a query.
 const QUERY: Duration = Duration::from_secs(20);
 
 /// The most that is kept of the text that a process prints, per stream.
-const TEXT: usize = 4 << 20;
+const TEXT: u64 = 4 << 20;
 
-/// The most data that a process may print.
-const DATA: usize = 1 << 30;
+/// The most that a process may print, per stream. Otherwise it is killed, before it fills the disk.
+const DATA: u64 = 1 << 30;
 
 /// The limits of one command.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +32,7 @@ pub struct Limits {
     /// The time until the process is killed; `None` for the limit of [`limit_time`].
     pub time: Option<Duration>,
     /// The number of bytes to keep of each stream; half of them from its end.
-    pub bytes: usize,
+    pub bytes: u64,
 }
 
 impl Limits {
@@ -91,15 +85,6 @@ pub fn join_group(leader: Option<u32>) {
     GROUP.store(leader.unwrap_or(0), Ordering::Relaxed);
 }
 
-/// What happened besides the results of commands.
-static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// Returns one sentence for each program that has left processes behind since the last call.
-#[must_use]
-pub fn take_remarks() -> Vec<String> {
-    std::mem::take(&mut *lock(&REMARKS))
-}
-
 /// The result of a command that has ended.
 #[derive(Debug)]
 pub struct Output {
@@ -115,10 +100,14 @@ impl Output {
     /// # Errors
     ///
     /// [`io::ErrorKind::FileTooLarge`]: it printed more than the limit.
-    /// [`io::ErrorKind::UnexpectedEof`]: the end of the output was not read, because a process that the
-    /// command left behind keeps it open.
     pub fn data(self) -> io::Result<Vec<u8>> {
-        self.stdout.whole()
+        match self.stdout.omitted {
+            0 => Ok([self.stdout.first, self.stdout.last].concat()),
+            _ => Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                "the output is longer than the limit",
+            )),
+        }
     }
 
     /// The text on its standard output. A line in brackets takes the place of what was not kept.
@@ -139,190 +128,91 @@ impl Output {
 /// # Errors
 ///
 /// It cannot be started. [`io::ErrorKind::TimedOut`]: it did not end within its time limit, and was
-/// killed.
+/// killed. [`io::ErrorKind::FileTooLarge`]: it printed more than 1 GiB, and was killed.
 pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
     #[cfg(feature = "tracing")]
     let _span = tracing::debug_span!(target: "futhark_sys", "compile step", ?command).entered();
-    let limit = limits.time.or_else(default_time);
-    let begun = Instant::now();
+    let (mut stdout, mut stderr) = (unnamed_file()?, unnamed_file()?);
     command.stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdout(stdout.try_clone()?);
+    command.stderr(stderr.try_clone()?);
     #[cfg(unix)]
     if let group @ 1.. = GROUP.load(Ordering::Relaxed) {
         std::os::unix::process::CommandExt::process_group(command, group);
     }
+    let begun = Instant::now();
     let mut child = command.spawn()?;
-    let (sender, closed) = mpsc::channel();
-    let readers = child.stdout.take().zip(child.stderr.take());
-    let started = readers.ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe));
-    let started = started.and_then(|(stdout, stderr)| {
-        let stdout = read(stdout, limits.bytes, sender.clone())?;
-        Ok((stdout, read(stderr, limits.bytes, sender)?))
-    });
-    let (stdout, stderr) = started.inspect_err(|_| end(&mut child))?;
-    let kept = |stream: Arc<Mutex<Captured>>| std::mem::take(&mut *lock(&stream));
-    // A limit beyond the end of time is none.
-    let deadline = limit.and_then(|limit| begun.checked_add(limit));
-    match wait(&mut child, &closed, deadline) {
-        Ok(Some((status, left_open))) => {
-            if left_open {
-                let program = command.get_program().display();
-                let remark = format!(
-                    "{program} left a process behind, which keeps its output open; it was not waited for"
-                );
-                let mut remarks = lock(&REMARKS);
-                if !remarks.contains(&remark) {
-                    remarks.push(remark);
-                }
-            }
-            Ok(Output {
+    let limit = limits.time.or_else(default_time);
+    let mut pause = Duration::from_micros(100);
+    let error = loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Output {
                 status,
-                stdout: kept(stdout),
-                stderr: kept(stderr),
-            })
+                stdout: Captured::read(&mut stdout, limits.bytes)?,
+                stderr: Captured::read(&mut stderr, limits.bytes)?,
+            });
         }
-        Ok(None) => {
-            end(&mut child);
-            let _ = closed.recv_timeout(INTERVAL);
-            let limit = limit.unwrap_or_default();
-            Err(too_slow(command, limit, &kept(stderr).text()))
+        if let Some(limit) = limit.filter(|limit| begun.elapsed() >= *limit) {
+            let message = format!("did not end within {} s", limit.as_secs_f64());
+            break io::Error::new(io::ErrorKind::TimedOut, message);
         }
-        Err(error) => {
-            end(&mut child);
-            Err(error)
+        if stdout.metadata()?.len().max(stderr.metadata()?.len()) > DATA {
+            break io::Error::new(io::ErrorKind::FileTooLarge, "printed more than 1 GiB");
         }
-    }
-}
-
-fn too_slow(command: &Command, limit: Duration, said: &str) -> io::Error {
-    let program = command.get_program().display();
-    let argument = command.get_args().next();
-    let argument = argument.map(|argument| format!(" {}", argument.display()));
-    let mut message = format!(
-        "`{program}{}` did not end within {} s and was killed",
-        argument.unwrap_or_default(),
-        limit.as_secs_f64()
-    );
-    if !said.trim().is_empty() {
-        message += &format!("; its error output was:\n{}", said.trim_end());
-    }
-    io::Error::new(io::ErrorKind::TimedOut, message)
-}
-
-fn end(child: &mut Child) {
+        thread::sleep(pause);
+        pause = PAUSE.min(pause * 2);
+    };
     // Both fail only if it has ended.
     let _ = child.kill();
     let _ = child.wait();
-}
-
-/// Waits until the process has ended. Returns its status, and whether another process holds its
-/// output open; `None` after the deadline.
-fn wait(
-    child: &mut Child,
-    closed: &Receiver<()>,
-    deadline: Option<Instant>,
-) -> io::Result<Option<(ExitStatus, bool)>> {
-    let mut open = true;
-    // The pipes close when the process ends, so in general this does not poll.
-    let mut pause = Duration::from_micros(100);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            let left_open = open && stays_open(|| closed.recv_timeout(INTERVAL));
-            return Ok(Some((status, left_open)));
-        }
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
-            return Ok(None);
-        }
-        let left = left.unwrap_or(INTERVAL);
-        if open {
-            let ended = closed.recv_timeout(INTERVAL.min(left));
-            open = ended == Err(RecvTimeoutError::Timeout);
-        } else {
-            thread::sleep(pause.min(left));
-            pause = INTERVAL.min(pause * 2);
-        }
+    let program = command.get_program().display();
+    let argument = command.get_args().next();
+    let argument = argument.map(|argument| format!(" {}", argument.display()));
+    let argument = argument.unwrap_or_default();
+    let mut message = format!("`{program}{argument}` {error} and was killed");
+    let text = Captured::read(&mut stderr, limits.bytes)?.text();
+    if !text.trim().is_empty() {
+        message += &format!("; its error output was:\n{}", text.trim_end());
     }
+    Err(io::Error::new(error.kind(), message))
 }
 
-/// Whether the output stays open. Waits in intervals, because a clock also counts the time in which
-/// this process is stopped: the readers cannot read then, and one long wait would end without them.
-fn stays_open(mut wait: impl FnMut() -> Result<(), RecvTimeoutError>) -> bool {
-    (0..GRACE).all(|_| wait() == Err(RecvTimeoutError::Timeout))
-}
-
-/// Reads a stream to its end on a thread of its own, so that the process never blocks on a full pipe.
-/// The thread drops `closed` at the end.
-fn read(
-    mut stream: impl Read + Send + 'static,
-    bytes: usize,
-    closed: Sender<()>,
-) -> io::Result<Arc<Mutex<Captured>>> {
-    let captured = Arc::new(Mutex::new(Captured::new(bytes)));
-    let shared = Arc::clone(&captured);
-    thread::Builder::new().spawn(move || {
-        let _closed = closed;
-        let mut chunk = [0; 16 << 10];
-        loop {
-            match stream.read(&mut chunk) {
-                Ok(0) => {
-                    lock(&shared).has_end = true;
-                    break;
-                }
-                Ok(length) => lock(&shared).add(&chunk[..length]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => break,
-            }
-        }
-    })?;
-    Ok(captured)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A file that exists until it is closed. Everything is written at its end, also by a process that is left behind while
+/// the beginning is read.
+fn unnamed_file() -> io::Result<File> {
+    let path = temporary(&std::env::temp_dir().join("futhark-output"));
+    let mut options = File::options();
+    let file = options.read(true).append(true).create_new(true);
+    let file = file.open(&path)?;
+    fs::remove_file(path)?;
+    Ok(file)
 }
 
 /// The beginning and the end of a stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Captured {
     first: Vec<u8>,
-    last: VecDeque<u8>,
-    /// The size of `first` and of `last`.
-    half: usize,
     /// The number of bytes between them.
     omitted: u64,
-    /// Whether the end of the stream was read.
-    has_end: bool,
+    last: Vec<u8>,
 }
 
 impl Captured {
-    fn new(bytes: usize) -> Captured {
-        Captured {
-            half: bytes / 2,
-            ..Captured::default()
-        }
-    }
-
-    fn add(&mut self, bytes: &[u8]) {
-        let (first, rest) = bytes.split_at(bytes.len().min(self.half - self.first.len()));
-        self.first.extend_from_slice(first);
-        self.last.extend(rest);
-        let surplus = self.last.len().saturating_sub(self.half);
-        self.last.drain(..surplus);
-        self.omitted += surplus as u64;
-    }
-
-    fn whole(mut self) -> io::Result<Vec<u8>> {
-        if self.omitted > 0 {
-            let message = format!("the output is longer than {} bytes", 2 * self.half);
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-        }
-        if !self.has_end {
-            let message = "the end of the output was not read; another process keeps it open";
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
-        }
-        self.first.extend(self.last);
-        Ok(self.first)
+    fn read(file: &mut File, bytes: u64) -> io::Result<Captured> {
+        let length = file.metadata()?.len();
+        let start = length.min(bytes / 2);
+        let end = start.max(length.saturating_sub(bytes / 2));
+        let mut part = |from, to| {
+            let mut part = Vec::new();
+            file.seek(SeekFrom::Start(from))?;
+            file.take(to - from).read_to_end(&mut part)?;
+            io::Result::Ok(part)
+        };
+        Ok(Captured {
+            first: part(0, start)?,
+            omitted: end - start,
+            last: part(end, length)?,
+        })
     }
 
     fn text(&self) -> String {
@@ -335,7 +225,8 @@ impl Captured {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -387,19 +278,7 @@ mod tests {
         assert!(begun.elapsed() < Duration::from_millis(2800));
         assert!(output.status.success());
         assert_eq!(output.stdout(), "done\n");
-        let remarks = take_remarks();
-        let is_told = |remark: &String| remark.starts_with("sh left a process behind");
-        assert!(remarks.iter().any(is_told), "{remarks:?}");
-        let error = output.data().unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
-    }
-
-    #[test]
-    fn the_time_in_which_this_process_is_stopped_does_not_count() {
-        // A wait that takes minutes, and one after which the readers have run.
-        let mut waits = [RecvTimeoutError::Timeout, RecvTimeoutError::Disconnected].into_iter();
-        assert!(!stays_open(|| Err(waits.next().unwrap())));
-        assert!(stays_open(|| Err(RecvTimeoutError::Timeout)));
+        assert_eq!(output.data().unwrap(), b"done\n");
     }
 
     #[test]

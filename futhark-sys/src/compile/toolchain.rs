@@ -46,8 +46,10 @@ pub struct Toolchain {
     cuda: Vec<PathBuf>,
     hip: Vec<PathBuf>,
     ispc: Option<PathBuf>,
-    ar: Option<PathBuf>,
-    objcopy: Option<PathBuf>,
+    /// The tool that creates static libraries, if a variable names it.
+    pub(super) ar: Option<PathBuf>,
+    /// The tool that hides symbols, if a variable names it.
+    pub(super) objcopy: Option<PathBuf>,
 }
 
 impl Toolchain {
@@ -217,16 +219,6 @@ impl Toolchain {
             .collect();
         all.sort();
         all
-    }
-
-    /// The tool that creates static libraries, if a variable names it.
-    pub(super) fn ar(&self) -> Option<PathBuf> {
-        self.ar.clone()
-    }
-
-    /// The tool that hides symbols, if a variable names it.
-    pub(super) fn objcopy(&self) -> Option<PathBuf> {
-        self.objcopy.clone()
     }
 
     /// The files of an executable: its own, and the one that a script of `ci/setup` runs.
