@@ -27,7 +27,7 @@ pub fn check(artifact: &Artifact) -> StepResult {
     let mut command = Command::new(&cc);
     command.args(["-std=c11", "-fsyntax-only", "-w", "-D__HIP_PLATFORM_AMD__"]);
     command.arg(include);
-    for folder in Toolchain::from_env().include_folders(program.backend) {
+    for folder in Toolchain::include_folders(program.backend) {
         command.arg("-isystem").arg(folder);
     }
     let output = process::run(command.arg(&source), Limits::WORK)

@@ -53,11 +53,11 @@ fn bindings(artifact: &Artifact) -> Result<String, Error> {
     for name in plain::functions(&Source::read(&h_text).prototypes) {
         builder = builder.allowlist_function(name);
     }
-    for folder in Toolchain::from_env().include_folders(artifact.program().backend) {
+    for folder in Toolchain::include_folders(artifact.program().backend) {
         builder = builder.clang_arg(format!("-isystem{}", folder.display()));
     }
     // Last: libclang without clang lacks stddef.h and similar headers.
-    if let Some(folder) = CCompiler::find(&Toolchain::from_env(), None)?.own_headers() {
+    if let Some(folder) = CCompiler::find(None)?.own_headers() {
         builder = builder.clang_args(["-idirafter".to_owned(), folder]);
     }
     // bindgen panics if libclang is missing.

@@ -6,19 +6,20 @@ use futhark_manifest::{Backend, Program};
 
 use super::artifact::{Artifact, Linkage, Paths, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
+use super::cc::{self, CCompiler};
 use super::code::Code;
 use super::compiler::{self, Compiler, Wanted};
 use super::error::{Error, ErrorKind};
+use super::facts;
 use super::files::Files;
 use super::generated::{Generated, layout};
 use super::hash::Hash;
-use super::headers;
-use super::paths::hash_of;
+use super::ispc::Ispc;
+use super::paths::{hash_of, write};
 use super::plain;
 use super::recording::Recording;
-use super::stored::{self, Content, Stored, WARNINGS};
+use super::stored::{self, REFUSED, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
-use super::tools::Tools;
 use super::unit::{self, Unit};
 use super::vendor;
 
@@ -218,9 +219,9 @@ impl Build {
     pub fn record(&self, recording: &Recording) -> Result<Recorded, Error> {
         let folder = recording.build(&self.recorded_name()?);
         let new = Temporary::beside(&folder)?;
-        let describe = |sources: Option<&Files>, content: &Content<'_>| {
+        let describe = |sources: Option<&Files>, result: &str| {
             let version = recording.version();
-            stored::describe(new.path(), &self.wanted(), version, sources, content)
+            stored::describe(new.path(), &self.wanted(), version, sources, result)
         };
         let recorded = match self.run() {
             Ok(artifact) => {
@@ -232,14 +233,18 @@ impl Build {
                     std::fs::copy(&file, to).map_err(|error| Error::io("copy", &file, error))?;
                 }
                 let sources = Files::listed(&self.source, artifact.sources())?;
-                describe(Some(&sources), &Content::Library(artifact.symbol()))?;
+                let symbol = format!("symbol {}\n", artifact.symbol());
+                describe(Some(&sources), &symbol)?;
                 Recorded::Library
             }
-            Err(error) if stored::is_refusal(&error) => {
-                describe(None, &Content::Refusal(&error))?;
+            Err(error) => {
+                let Some(refused) = stored::refused(&error) else {
+                    return Err(error);
+                };
+                write(&new.path().join(REFUSED), format!("{error:#}"))?;
+                describe(None, &refused)?;
                 Recorded::Refusal(error)
             }
-            Err(error) => return Err(error),
         };
         new.become_folder(&folder)?;
         Ok(recorded)
@@ -276,36 +281,52 @@ impl Build {
     /// The result; `None` if an input changed while it was built.
     fn find_or_build(&self, code: Code) -> Result<Option<Artifact>, Error> {
         let results = self.folder()?;
-        let files = code.files_of(&self.source)?;
-        let tools = Tools::find(code, self.backend, &results)?;
-        let is_alone = !self.raw && self.backend != Backend::Ispc;
-        let arguments = tools.cc.arguments(
-            self.level(),
-            self.hardened,
-            is_alone,
-            &self.flags,
-            &tools.include,
-        );
-
-        let name = self.name();
-        let key = self.key(&tools, &files, &arguments);
+        let inputs = self.inputs(code, &results)?;
+        let key = self.key(&inputs);
         // The symbol does not depend on paths and times of files, so that equal compilers produce
         // equal libraries.
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
-        let key = key.with(tools.stamp()).hex();
-        let folder = format!("{name}-{}-{}", self.backend, &key[..16]);
+        // A replaced compiler builds again, even if its version is the same.
+        let key = key.with(facts::stamp(&inputs.programs)).hex();
+        let folder = format!("{}-{}-{}", self.name(), self.backend, &key[..16]);
         let paths = self.paths(results.join(folder), symbol);
-        if !is_complete(&paths.folder) {
-            let inputs = Inputs {
-                tools: &tools,
-                files: &files,
-                arguments: &arguments,
-            };
-            if !self.build(&inputs, &paths)? {
-                return Ok(None);
-            }
+        if !is_complete(&paths.folder) && !self.build(&inputs, &paths)? {
+            return Ok(None);
         }
-        Artifact::read(paths, tools.files, files.paths()).map(Some)
+        Artifact::read(paths, inputs.programs, inputs.sources.paths()).map(Some)
+    }
+
+    /// Finds the sources and the tools, whose versions are kept in the folder `results`.
+    fn inputs(&self, code: Code, results: &Path) -> Result<Inputs, Error> {
+        let cc = CCompiler::find(Some(results))?;
+        let ispc = match self.backend {
+            Backend::Ispc if cc.is_cross() => {
+                let message =
+                    "the backend ispc cannot be compiled for another machine than this one";
+                return Err(Error::new(ErrorKind::NoIspc, message));
+            }
+            Backend::Ispc => Some(Ispc::find(code.version(), results)?),
+            _ => None,
+        };
+        let mut programs = code.made_by();
+        programs.extend(cc.programs().map(Path::to_owned));
+        programs.extend(ispc.as_ref().map(|ispc| ispc.program.clone()));
+        Ok(Inputs {
+            sources: code.files_of(&self.source)?,
+            arguments: cc.arguments(
+                self.level(),
+                self.hardened,
+                !self.raw && self.backend != Backend::Ispc,
+                &self.flags,
+                &Toolchain::include_folders(self.backend),
+            ),
+            programs: (programs.iter())
+                .flat_map(|program| Toolchain::files(program))
+                .collect(),
+            code,
+            cc,
+            ispc,
+        })
     }
 
     /// The folder for results.
@@ -388,23 +409,32 @@ impl Build {
         }
     }
 
-    /// Hashes everything that determines the result.
-    fn key(&self, tools: &Tools, files: &Files, arguments: &[String]) -> Hash {
-        let hash = Hash::new()
+    /// Hashes everything that determines the result: also versions of compilers, and options from the environment
+    /// (`CC`, `CFLAGS`).
+    fn key(&self, inputs: &Inputs) -> Hash {
+        let mut hash = Hash::new()
             .with(env!("FUTHARK_SYS_SOURCES"))
             .with(env!("CARGO_PKG_VERSION"))
             .with(futhark_manifest::VERSION)
-            .with(self.identity(files))
+            .with(self.identity(&inputs.sources))
             // Source locations are part of the program's messages.
-            .with(files.texts())
+            .with(inputs.sources.texts())
             .with(self.source.as_os_str().as_encoded_bytes())
             .with(self.backend.as_str())
             .with([
                 self.linkage as u8,
                 u8::from(self.raw),
                 u8::from(self.hardened),
-            ]);
-        arguments.iter().fold(tools.describe(hash), Hash::with)
+            ])
+            .with(&inputs.code.version().text)
+            .with(inputs.cc.version());
+        for word in inputs.cc.command_line() {
+            hash = hash.with(word.as_encoded_bytes());
+        }
+        if let Some(ispc) = &inputs.ispc {
+            hash = hash.with(&ispc.version);
+        }
+        inputs.arguments.iter().fold(hash, Hash::with)
     }
 
     /// A hash of the program's code and the options for the Futhark compiler.
@@ -433,8 +463,8 @@ impl Build {
 
     /// Builds in a temporary folder and renames it, so that a folder is always complete. Returns false if
     /// an input changed meanwhile: then nothing is kept.
-    fn build(&self, inputs: &Inputs<'_>, paths: &Paths) -> Result<bool, Error> {
-        let stamp = inputs.tools.stamp();
+    fn build(&self, inputs: &Inputs, paths: &Paths) -> Result<bool, Error> {
+        let stamp = facts::stamp(&inputs.programs);
         let folder = Temporary::beside(&paths.folder)?;
         let work = Paths {
             folder: folder.path().to_owned(),
@@ -443,9 +473,9 @@ impl Build {
         let result = self.build_in(inputs, &work, &paths.folder);
         // The folder is named after what the files contained before, and an error can be one of a file
         // that was half written.
-        let now = inputs.tools.code.files_of(&self.source);
-        let is_current = now.is_ok_and(|now| now == *inputs.files) && inputs.tools.stamp() == stamp;
-        if !is_current {
+        let now = inputs.code.files_of(&self.source);
+        let is_current = now.is_ok_and(|now| now == inputs.sources);
+        if !is_current || facts::stamp(&inputs.programs) != stamp {
             return Ok(false);
         }
         result?;
@@ -454,13 +484,17 @@ impl Build {
     }
 
     /// Builds in the folder of `paths`, which will be renamed to `home`.
-    fn build_in(&self, inputs: &Inputs<'_>, paths: &Paths, home: &Path) -> Result<(), Error> {
+    fn build_in(&self, inputs: &Inputs, paths: &Paths, home: &Path) -> Result<(), Error> {
+        let name = &paths.name;
+        let headers = cc::headers(&self.folder()?)?;
         let Inputs {
-            tools,
-            files,
+            code,
+            sources,
+            cc,
+            ispc,
             arguments,
+            ..
         } = inputs;
-        let Tools { code, cc, ispc, .. } = tools;
         let warnings = code.generate(&self.wanted(), &paths.in_folder(&paths.name))?;
         let manifest_text = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest_text)?;
@@ -485,7 +519,7 @@ impl Build {
             name: &paths.name,
             generated: &generated,
             manifest_text: &manifest_text,
-            program_id: &layout::identity(&generated.layouts, &program, &self.identity(files)),
+            program_id: &layout::identity(&generated.layouts, &program, &self.identity(sources)),
             hardened: self.hardened,
             symbol: &paths.symbol,
             plain: &plain,
@@ -497,9 +531,7 @@ impl Build {
                 &unit::checked_c(&generated.lines()?, &program, self.fast)?,
             )?;
         }
-        let name = &paths.name;
         let title = format!("// @generated by futhark-sys around {name}.c; do not edit.\n");
-        let headers = headers::folder(&self.folder()?)?;
         paths.write(UNIT, &format!("{title}{}", unit.write()))?;
 
         let object = paths.in_folder("unit.o");
@@ -556,8 +588,14 @@ pub struct Interface {
 }
 
 /// What a build reads.
-struct Inputs<'a> {
-    tools: &'a Tools,
-    files: &'a Files,
-    arguments: &'a [String],
+struct Inputs {
+    code: Code,
+    sources: Files,
+    cc: CCompiler,
+    /// Only on the backend `ispc`.
+    ispc: Option<Ispc>,
+    /// For the C compiler.
+    arguments: Vec<String>,
+    /// The file of each executable, and the files of vendored code.
+    programs: Vec<PathBuf>,
 }

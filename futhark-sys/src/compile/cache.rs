@@ -127,26 +127,25 @@ impl Temporary {
     /// Renames the folder when its files are on the disk, unless another process was first.
     pub(super) fn complete(self, folder: &Path) -> Result<(), Error> {
         list_files(&self.0)?;
-        let error = match fs::rename(&self.0, folder) {
-            Err(error) if !is_complete(folder) => error,
-            _ => return Ok(()),
-        };
-        // A file in it was removed or is damaged.
-        let _ = fs::remove_dir_all(folder);
-        match fs::rename(&self.0, folder) {
-            Err(_) if !is_complete(folder) => Err(Error::io("rename", &self.0, error)),
-            _ => Ok(()),
-        }
+        self.rename(folder, is_complete)
     }
 
-    /// Replaces `folder`.
+    /// Replaces `folder`, unless another process does at the same time.
     pub(super) fn become_folder(self, folder: &Path) -> Result<(), Error> {
         let _ = fs::remove_dir_all(folder);
-        match fs::rename(&self.0, folder) {
-            // Another process wrote the same.
-            Err(_) if folder.is_dir() => Ok(()),
-            moved => moved.map_err(|error| Error::io("rename", &self.0, error)),
+        self.rename(folder, Path::is_dir)
+    }
+
+    /// Renames the folder, or replaces what is not `good`.
+    fn rename(self, folder: &Path, good: fn(&Path) -> bool) -> Result<(), Error> {
+        for _ in 0..2 {
+            match fs::rename(&self.0, folder) {
+                Err(_) if !good(folder) => drop(fs::remove_dir_all(folder)),
+                _ => return Ok(()),
+            }
         }
+        let renamed = fs::rename(&self.0, folder);
+        renamed.map_err(|error| Error::io("rename", &self.0, error))
     }
 }
 

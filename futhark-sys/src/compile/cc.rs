@@ -7,11 +7,13 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
+use super::cache::{Temporary, is_complete};
 use super::driver::{self, Driver, HOW_TO_INSTALL, no_compiler};
 use super::error::{Error, ErrorKind};
-use super::headers::OVERRIDE;
+use super::paths::write;
 use super::process::{self, Limits};
 use super::toolchain::Toolchain;
+use super::unit::FIXED_FILES;
 use crate::table::SYMBOL;
 
 /// A C compiler with its tools.
@@ -60,7 +62,7 @@ const READ_BY_COMPILERS: [&str; 12] = [
 
 impl CCompiler {
     /// Finds the compiler that the cc crate selects: `CC`, or the default of the system.
-    pub(super) fn find(toolchain: &Toolchain, results: Option<&Path>) -> Result<CCompiler, Error> {
+    pub(super) fn find(results: Option<&Path>) -> Result<CCompiler, Error> {
         let driver = Driver::find(results)?;
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let (is_cross, apple) = match driver::in_build_script() {
@@ -79,8 +81,8 @@ impl CCompiler {
             }
         };
         Ok(CCompiler {
-            ar: toolchain.ar.clone().unwrap_or_else(|| of_target("ar")),
-            objcopy: (toolchain.objcopy.clone()).unwrap_or_else(|| of_target("objcopy")),
+            ar: Toolchain::tool("AR").unwrap_or_else(|| of_target("ar")),
+            objcopy: Toolchain::tool("OBJCOPY").unwrap_or_else(|| of_target("objcopy")),
             driver,
             apple,
             is_cross,
@@ -285,6 +287,31 @@ impl CCompiler {
         let folder = self.driver.ask_for("-print-file-name=include").ok()?;
         Path::new(&folder).is_dir().then_some(folder)
     }
+}
+
+/// The folder with `assert.h`, which takes precedence over that of the system.
+const OVERRIDE: &str = "override";
+
+/// The fixed part of our C file: the folder of its headers below the folder of results, written unless it exists.
+///
+/// # Errors
+///
+/// The folder or a file cannot be written.
+pub(super) fn headers(results: &Path) -> Result<PathBuf, Error> {
+    let sources = &env!("FUTHARK_SYS_SOURCES")[..16];
+    let folder = results.join(format!("include-{sources}"));
+    if is_complete(&folder) {
+        return Ok(folder);
+    }
+    let new = Temporary::beside(&folder)?;
+    let inner = new.path().join(OVERRIDE);
+    std::fs::create_dir_all(&inner)
+        .map_err(|error| Error::io("create the folder", inner, error))?;
+    for (name, text) in FIXED_FILES {
+        write(&new.path().join(name), text)?;
+    }
+    new.complete(&folder)?;
+    Ok(folder)
 }
 
 /// Runs the tool that `variable` can name; the inner error is its output.

@@ -84,7 +84,7 @@ impl Compiler {
     /// As [`find`](Self::find), but keeps the version in the folder `results`: the next call does not run the
     /// compiler, unless it was replaced, or is a script.
     pub(super) fn find_kept(results: Option<&Path>) -> Result<Compiler, Error> {
-        match Toolchain::from_env().default_compiler() {
+        match Toolchain::default_compiler() {
             Some(program) => Compiler::open(program, results),
             None => Err(Error::new(
                 ErrorKind::NoCompiler,
@@ -98,11 +98,9 @@ impl Compiler {
     /// the one that [`Compiler::find`] returns.
     #[must_use]
     pub fn all() -> Vec<Compiler> {
-        let toolchain = Toolchain::from_env();
-        let mut all: Vec<Compiler> = toolchain
-            .default_compiler()
+        let mut all: Vec<Compiler> = Toolchain::default_compiler()
             .into_iter()
-            .chain(toolchain.private_compilers())
+            .chain(Toolchain::private_compilers())
             .filter_map(|program| Compiler::at(program).ok())
             .collect();
         all.sort_by_key(|compiler| compiler.version.number);
@@ -147,7 +145,7 @@ impl Compiler {
     /// Identifies the files of the executable. Another stamp means that one of them was replaced.
     #[must_use]
     pub fn stamp(&self) -> String {
-        facts::stamp(&Toolchain::from_env().files(&self.program))
+        facts::stamp(&Toolchain::files(&self.program))
     }
 
     fn open(program: PathBuf, results: Option<&Path>) -> Result<Compiler, Error> {

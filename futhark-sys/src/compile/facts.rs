@@ -43,11 +43,10 @@ pub(super) fn kept(
     let Some(results) = results else {
         return Ok(ask()?.text);
     };
-    let toolchain = Toolchain::from_env();
     let stamps = |programs: &[PathBuf]| {
         let mut stamps = String::new();
         for program in programs {
-            let files = toolchain.files(program);
+            let files = Toolchain::files(program);
             if toolchain::can_run_others(files.last()?) {
                 return None;
             }

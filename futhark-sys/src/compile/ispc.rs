@@ -23,13 +23,8 @@ const ARGUMENTS: [&str; 3] = ["--addressing=64", "--woff", "--pic"];
 
 impl Ispc {
     /// Finds the ISPC that `ISPC` names, or the one of the Futhark compiler, or the one on `PATH`.
-    pub(super) fn find(
-        toolchain: &Toolchain,
-        futhark: &Version,
-        results: &Path,
-    ) -> Result<Ispc, Error> {
-        let program = toolchain
-            .ispc(futhark)
+    pub(super) fn find(futhark: &Version, results: &Path) -> Result<Ispc, Error> {
+        let program = Toolchain::ispc(futhark)
             .ok_or_else(|| no_ispc("found none on PATH, by ISPC or by FUTHARK_TOOLCHAIN"))?;
         let version = facts::version(Some(results), &program, || {
             let output = process::run(Command::new(&program).arg("--version"), Limits::query())

@@ -7,15 +7,13 @@
 //! artifact.rs   the result
 //! vendor.rs     uses and generates vendored code
 //! recording.rs  a folder with recorded builds, for machines without compilers
-//! tools.rs      the executables of a build, and their part of the cache key
 //! code.rs       where the generated C comes from: a compiler or stored code
 //! stored.rs     the format of stored code: what was vendored or recorded
 //! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
 //! generated/    reads name.c and name.h
 //! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
-//! headers.rs    writes the headers that it includes
-//! cc.rs         compiles it, hides all symbols but the table, links or archives it
+//! cc.rs         compiles it with our headers, hides all symbols but the table, links or archives it
 //! driver.rs     finds the C compiler
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
@@ -44,7 +42,6 @@ mod facts;
 mod files;
 mod generated;
 mod hash;
-mod headers;
 #[doc(hidden)]
 pub mod imports;
 mod ispc;
@@ -59,7 +56,6 @@ mod recording;
 mod sources;
 mod stored;
 mod toolchain;
-mod tools;
 mod unit;
 mod vendor;
 

@@ -38,19 +38,9 @@ pub enum Vendor {
 ///
 /// The cc crate reads `CC`, `CFLAGS` and others, also with the name of the target. In a build script
 /// it reports each of them to Cargo.
-#[derive(Clone, Debug, Default)]
-pub struct Toolchain {
-    futhark: Option<PathBuf>,
-    path: Option<OsString>,
-    root: Option<PathBuf>,
-    cuda: Vec<PathBuf>,
-    hip: Vec<PathBuf>,
-    ispc: Option<PathBuf>,
-    /// The tool that creates static libraries, if a variable names it.
-    pub(super) ar: Option<PathBuf>,
-    /// The tool that hides symbols, if a variable names it.
-    pub(super) objcopy: Option<PathBuf>,
-}
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Toolchain {}
 
 impl Toolchain {
     /// The variables that affect a build, for `cargo:rerun-if-env-changed`. `PATH` is omitted,
@@ -71,34 +61,6 @@ impl Toolchain {
         "LIBCLANG_PATH",
         "BINDGEN_EXTRA_CLANG_ARGS",
     ];
-
-    /// Reads the environment.
-    #[must_use]
-    pub fn from_env() -> Toolchain {
-        let folder = |name: &str| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
-        Toolchain {
-            futhark: folder("FUTHARK"),
-            path: std::env::var_os("PATH"),
-            root: folder("FUTHARK_TOOLCHAIN"),
-            cuda: ["CUDA_HOME", "CUDA_PATH"]
-                .into_iter()
-                .filter_map(folder)
-                .collect(),
-            hip: ["ROCM_PATH", "HIP_PATH"]
-                .into_iter()
-                .filter_map(folder)
-                .collect(),
-            ispc: folder("ISPC"),
-            ar: names_of_tool("AR").iter().find_map(|name| folder(name)),
-            objcopy: names_of_tool("OBJCOPY")
-                .iter()
-                .find_map(|name| folder(name)),
-        }
-    }
 
     /// [`VARIABLES`](Self::VARIABLES), and in a build script those that contain the name of its target.
     #[must_use]
@@ -133,31 +95,25 @@ impl Toolchain {
     }
 
     /// The compiler to use by default.
-    pub(super) fn default_compiler(&self) -> Option<PathBuf> {
-        if let Some(named) = &self.futhark {
-            return Some(named.clone());
-        }
-        self.on_path("futhark").or_else(|| {
-            let private = self.root.as_ref()?.join("bin/futhark");
-            private.is_file().then_some(private)
-        })
+    pub(super) fn default_compiler() -> Option<PathBuf> {
+        let private = || Some(variable(ROOT)?.join("bin/futhark")).filter(|file| file.is_file());
+        variable("FUTHARK")
+            .or_else(|| on_path("futhark".as_ref()))
+            .or_else(private)
     }
 
     /// All compilers in `FUTHARK_TOOLCHAIN`: the files `bin/futhark-<version>`, sorted by name.
-    pub(super) fn private_compilers(&self) -> Vec<PathBuf> {
-        let Some(root) = &self.root else {
-            return Vec::new();
-        };
-        let Ok(entries) = std::fs::read_dir(root.join("bin")) else {
-            return Vec::new();
-        };
-        let mut found: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                path.file_name()
-                    .and_then(|name| name.to_str())
-                    .is_some_and(|name| name.starts_with("futhark-"))
+    pub(super) fn private_compilers() -> Vec<PathBuf> {
+        let entries = variable(ROOT).and_then(|root| std::fs::read_dir(root.join("bin")).ok());
+        let paths = entries.into_iter().flatten().flatten();
+        let mut found: Vec<PathBuf> = paths
+            .filter(|entry| {
+                entry
+                    .file_name()
+                    .as_encoded_bytes()
+                    .starts_with(b"futhark-")
             })
+            .map(|entry| entry.path())
             .collect();
         found.sort();
         found
@@ -166,19 +122,25 @@ impl Toolchain {
     /// The existing folders that can contain headers of a backend. The generated header includes some on GPU
     /// backends.
     #[must_use]
-    pub fn include_folders(&self, backend: Backend) -> Vec<PathBuf> {
-        let private = |name: &str| self.root.iter().map(move |root| root.join(name)).collect();
-        let mut homes: Vec<PathBuf> = match backend {
-            Backend::OpenCl => private("opencl"),
-            Backend::Cuda => [
-                self.cuda.clone(),
+    pub fn include_folders(backend: Backend) -> Vec<PathBuf> {
+        let private = |name: &str| Some(variable(ROOT)?.join(name));
+        let homes = match backend {
+            Backend::OpenCl => vec![private("opencl")],
+            Backend::Cuda => vec![
+                variable("CUDA_HOME"),
+                variable("CUDA_PATH"),
                 private("cuda"),
-                vec!["/usr/local/cuda".into()],
-            ]
-            .concat(),
-            Backend::Hip => [self.hip.clone(), private("hip"), vec!["/opt/rocm".into()]].concat(),
+                Some("/usr/local/cuda".into()),
+            ],
+            Backend::Hip => vec![
+                variable("ROCM_PATH"),
+                variable("HIP_PATH"),
+                private("hip"),
+                Some("/opt/rocm".into()),
+            ],
             _ => Vec::new(),
         };
+        let mut homes: Vec<PathBuf> = homes.into_iter().flatten().collect();
         homes.retain_mut(|home| {
             home.push("include");
             home.is_dir()
@@ -187,18 +149,20 @@ impl Toolchain {
     }
 
     /// The ISPC that matches this Futhark compiler.
-    pub(super) fn ispc(&self, futhark: &Version) -> Option<PathBuf> {
-        if let Some(named) = &self.ispc {
-            return Some(named.clone());
-        }
+    pub(super) fn ispc(futhark: &Version) -> Option<PathBuf> {
         let private = || {
             let (major, minor, patch) = futhark.number?;
-            let folder = self.root.as_ref()?.join("compilers");
+            let folder = variable(ROOT)?.join("compilers");
             Some(folder.join(format!("{major}.{minor}.{patch}/ispc")))
         };
-        private()
-            .filter(|file| is_executable(file))
-            .or_else(|| self.on_path("ispc"))
+        variable("ISPC")
+            .or_else(|| private().filter(|file| is_executable(file)))
+            .or_else(|| on_path("ispc".as_ref()))
+    }
+
+    /// The tool that the variable `tool` names, also with the name of the target of a build script.
+    pub(super) fn tool(tool: &str) -> Option<PathBuf> {
+        names_of_tool(tool).iter().find_map(|name| variable(name))
     }
 
     /// The variables that select the C compiler, and their values. The cc crate reads many, also with the
@@ -222,21 +186,28 @@ impl Toolchain {
     }
 
     /// The files of an executable: its own, and the one that a script of `ci/setup` runs.
-    pub(super) fn files(&self, program: &Path) -> Vec<PathBuf> {
+    pub(super) fn files(program: &Path) -> Vec<PathBuf> {
         let is_name = program.components().count() == 1;
-        let found = is_name.then(|| self.on_path(program)).flatten();
+        let found = is_name.then(|| on_path(program)).flatten();
         let file = found.unwrap_or_else(|| program.to_owned());
         let behind = behind(&file);
         std::iter::once(file).chain(behind).collect()
     }
+}
 
-    fn on_path(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
-        let mut folders = self.path.iter().flat_map(std::env::split_paths);
-        folders.find_map(|folder| {
-            let file = folder.join(name.as_ref());
-            is_executable(&file).then_some(file)
-        })
-    }
+/// The variable with the folder that `ci/setup` creates.
+const ROOT: &str = "FUTHARK_TOOLCHAIN";
+
+/// The path in a variable.
+fn variable(name: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(name)?;
+    (!value.is_empty()).then(|| value.into())
+}
+
+fn on_path(name: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+    files.find(|file| is_executable(file))
 }
 
 /// Whether an executable can run another one, which can change while this one stays the same: it is missing, is a script,

@@ -6,7 +6,7 @@ use super::cache::Temporary;
 use super::compiler::{Compiler, Wanted};
 use super::error::Error;
 use super::paths::write;
-use super::stored::{self, Content, Stored, WARNINGS};
+use super::stored::{self, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 
 /// The code in `folder`, generated before as `FUTHARK_VENDOR` says.
@@ -38,13 +38,7 @@ pub(super) fn open(
             return Err(Error::changing(source));
         }
         write(&folder.join(WARNINGS), warnings)?;
-        stored::describe(
-            folder,
-            wanted,
-            compiler.version(),
-            Some(&files),
-            &Content::Code,
-        )
+        stored::describe(folder, wanted, compiler.version(), Some(&files), "")
     };
     match Toolchain::vendor()? {
         Vendor::Use => stored(),
