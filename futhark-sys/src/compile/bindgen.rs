@@ -9,6 +9,7 @@ use super::artifact::Artifact;
 use super::cc::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::generated::Source;
+use super::paths::read;
 use super::plain;
 use super::toolchain::Toolchain;
 
@@ -22,55 +23,49 @@ impl Artifact {
     /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header. [`ErrorKind::Io`]: the
     /// header cannot be read. [`ErrorKind::NoCCompiler`].
     pub fn bindings(&self) -> Result<String, Error> {
-        bindings(self)
-    }
-}
-
-/// The declarations of a raw module.
-fn bindings(artifact: &Artifact) -> Result<String, Error> {
-    let header = artifact.header();
-    let h_text = std::fs::read_to_string(&header)
-        .map_err(|error| Error::io("read", header.clone(), error))?;
-    let mut builder = bindgen::Builder::default()
-        .header(header.to_string_lossy())
-        .allowlist_recursively(true)
-        .allowlist_type("futhark_.*")
-        .blocklist_type("futhark_context_config")
-        .blocklist_type("_IO_FILE|FILE|__sFILE")
-        .raw_line("/// The `FILE` of `stdio.h`.")
-        .raw_line("pub type FILE = ::core::ffi::c_void;")
-        .merge_extern_blocks(true)
-        .allowlist_var("FUTHARK_(SUCCESS|PROGRAM_ERROR|OUT_OF_MEMORY)")
-        .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
-        .parse_callbacks(Box::new(Symbols {
-            table: artifact.symbol().to_owned(),
-        }))
-        .use_core()
-        .rust_target(bindgen::RustTarget::stable(88, 0).expect("a version that bindgen knows"))
-        .derive_debug(false)
-        .generate_comments(false)
-        .disable_header_comment();
-    for name in plain::functions(&Source::read(&h_text).prototypes) {
-        builder = builder.allowlist_function(name);
-    }
-    for folder in Toolchain::include_folders(artifact.program().backend) {
-        builder = builder.clang_arg(format!("-isystem{}", folder.display()));
-    }
-    // Last: libclang without clang lacks stddef.h and similar headers.
-    if let Some(folder) = CCompiler::find(None)?.own_headers() {
-        builder = builder.clang_args(["-idirafter".to_owned(), folder]);
-    }
-    // bindgen panics if libclang is missing.
-    match catch_unwind(AssertUnwindSafe(|| builder.generate())) {
-        Ok(Ok(bindings)) => Ok(bindings.to_string()),
-        Ok(Err(error)) => Err(Error::new(
-            ErrorKind::Bindings,
-            format!(
-                "cannot generate a raw module from {}; output of bindgen:\n{error}",
-                header.display()
-            ),
-        )),
-        Err(panic) => Err(no_libclang(&text_of(&*panic))),
+        let header = self.header();
+        let h_text = read(&header)?;
+        let mut builder = bindgen::Builder::default()
+            .header(header.to_string_lossy())
+            .allowlist_recursively(true)
+            .allowlist_type("futhark_.*")
+            .blocklist_type("futhark_context_config")
+            .blocklist_type("_IO_FILE|FILE|__sFILE")
+            .raw_line("/// The `FILE` of `stdio.h`.")
+            .raw_line("pub type FILE = ::core::ffi::c_void;")
+            .merge_extern_blocks(true)
+            .allowlist_var("FUTHARK_(SUCCESS|PROGRAM_ERROR|OUT_OF_MEMORY)")
+            .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
+            .parse_callbacks(Box::new(Symbols {
+                table: self.symbol().to_owned(),
+            }))
+            .use_core()
+            .rust_target(bindgen::RustTarget::stable(88, 0).expect("a version that bindgen knows"))
+            .derive_debug(false)
+            .generate_comments(false)
+            .disable_header_comment();
+        for name in plain::functions(&Source::read(&h_text).prototypes) {
+            builder = builder.allowlist_function(name);
+        }
+        for folder in Toolchain::include_folders(self.program().backend) {
+            builder = builder.clang_arg(format!("-isystem{}", folder.display()));
+        }
+        // Last: libclang without clang lacks stddef.h and similar headers.
+        if let Some(folder) = CCompiler::find(None)?.own_headers() {
+            builder = builder.clang_args(["-idirafter".to_owned(), folder]);
+        }
+        // bindgen panics if libclang is missing.
+        match catch_unwind(AssertUnwindSafe(|| builder.generate())) {
+            Ok(Ok(bindings)) => Ok(bindings.to_string()),
+            Ok(Err(error)) => Err(Error::new(
+                ErrorKind::Bindings,
+                format!(
+                    "cannot generate a raw module from {}; output of bindgen:\n{error}",
+                    header.display()
+                ),
+            )),
+            Err(panic) => Err(no_libclang(&text_of(&*panic))),
+        }
     }
 }
 

@@ -21,8 +21,8 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No Futhark compiler was found, the selected one does not run or is too old, or it is a
-    /// recording without this program.
+    /// No Futhark compiler was found, or the selected one does not run or is too old; or a recording lacks this
+    /// program, is damaged, or is one of other sources.
     NoCompiler,
     /// Vendored code ([`Build::vendored`](super::Build::vendored)) is missing, or its source or the options
     /// have changed.
@@ -54,8 +54,7 @@ pub enum ErrorKind {
     /// The C compiler rejected the generated code (code and manifest disagree, or the C compiler is
     /// too old), or a library could not be linked or archived.
     C,
-    /// A file could not be read or written, a tool could not be run, or a recording is damaged or
-    /// belongs to another version.
+    /// A file could not be read or written, a tool could not be run, or a recording belongs to another version.
     Io,
 }
 

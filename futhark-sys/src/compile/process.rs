@@ -182,8 +182,11 @@ pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
 fn unnamed_file() -> io::Result<File> {
     let path = temporary(&std::env::temp_dir().join("futhark-output"));
     let mut options = File::options();
-    let file = options.read(true).append(true).create_new(true);
-    let file = file.open(&path)?;
+    let options = options.read(true).append(true).create_new(true);
+    let file = options.open(&path).map_err(|error| {
+        let message = format!("cannot write its output to {}: {error}", path.display());
+        io::Error::new(error.kind(), message)
+    })?;
     fs::remove_file(path)?;
     Ok(file)
 }
