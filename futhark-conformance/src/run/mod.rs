@@ -32,7 +32,7 @@ use crate::cli::{Command, PrepareArgs, ReportArgs};
 use crate::corpus::Corpus;
 use crate::harness::limits;
 use crate::report::merge::Merged;
-use crate::report::{Counts, Report, shown, shown_lines};
+use crate::report::{Counts, Report, shown_lines};
 use crate::say::{self, errln};
 use crate::{child, leash, prepare};
 use anyhow::anyhow;
