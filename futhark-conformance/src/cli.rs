@@ -223,8 +223,8 @@ pub struct ReportFiles {
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub baseline: Option<PathBuf>,
 
-    /// Print annotations of failures that are not in the baseline
-    #[arg(long, value_enum, value_name = "SYSTEM", help_heading = REPORTS)]
+    /// Print annotations of new failures for this CI system: github
+    #[arg(long, value_enum, value_name = "SYSTEM", hide_possible_values = true, help_heading = REPORTS)]
     pub annotations: Option<Annotations>,
 }
 
@@ -243,8 +243,8 @@ pub struct MachineArgs {
     #[arg(long, value_name = "PATH", help_heading = MACHINE)]
     pub futhark: Vec<PathBuf>,
 
-    /// When to run cuda and hip on the emulated device
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", help_heading = MACHINE)]
+    /// Emulate a GPU for cuda and hip: always, never, or without a GPU (auto)
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", hide_possible_values = true, help_heading = MACHINE)]
     pub emulate: Emulate,
 
     /// Settings of the emulated device, such as delayed,order=reversed
