@@ -159,7 +159,7 @@ mod tests {
         let count = |program: &Path| {
             let version = version(Some(&folder), program, || {
                 fs::copy("/bin/true", &new).unwrap();
-                fs::rename(&new, &folder.join("program")).unwrap();
+                fs::rename(&new, folder.join("program")).unwrap();
                 number.set(number.get() + 1);
                 Ok(number.get().to_string())
             });
