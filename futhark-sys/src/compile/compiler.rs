@@ -192,14 +192,6 @@ impl Compiler {
         &self.version
     }
 
-    /// Returns whether the version is at most [`known::NEWEST`]; `false` if it has no number.
-    #[must_use]
-    pub fn is_known(&self) -> bool {
-        self.version
-            .number
-            .is_some_and(|number| number <= known::NEWEST)
-    }
-
     /// All files that `source` consists of, including itself.
     ///
     /// They are found without running the compiler, unless an import has an unusual name.
