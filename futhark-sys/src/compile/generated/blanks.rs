@@ -20,7 +20,7 @@
 
 use std::collections::BTreeMap;
 
-use futhark_manifest::{Program, Structure, TypeRef};
+use futhark_manifest::{Program, Structure};
 
 use super::layout::{ArrayStruct, Component, Layouts};
 use super::source::Source;
@@ -62,19 +62,19 @@ pub(super) fn all(
             let Some(function) = source.functions.get(&*variant.construct) else {
                 continue;
             };
-            let blank = |line: &str| {
-                let component = blank_component(line)?;
+            let blank = |tokens: &[&str]| {
+                let component = blank_component(tokens)?;
                 let Component::Array(array) = components.get(component)? else {
                     return None;
                 };
                 let blank = Blank {
                     component,
                     array: array.clone(),
-                    shape: sizes.shape(ty.c_ident(), component, array.rank)?,
+                    shape: sizes.shape(&(ty.c_ident().to_owned(), component))?,
                 };
                 blank.bytes().map(|_| blank)
             };
-            let blanks: Vec<Blank> = function.body.lines().filter_map(blank).collect();
+            let blanks: Vec<Blank> = function.body.windows(11).filter_map(blank).collect();
             if !blanks.is_empty() {
                 all.insert(variant.construct.clone(), blanks);
             }
@@ -83,18 +83,13 @@ pub(super) fn all(
     all
 }
 
-/// The size that entry points expect in one dimension.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Size {
-    Fixed(i64),
-    /// The size depends on other arguments, or differs between entry points.
-    Open,
-}
+/// A component of a C struct.
+type Place = (String, usize);
 
-/// The sizes that entry points expect, by C struct, component and dimension. Types without a
-/// corresponding parameter are missing.
+/// The sizes that entry points expect. `None` is one that depends on other arguments, or differs between entry points.
+/// Types without a corresponding parameter are missing.
 #[derive(Default)]
-struct Sizes(BTreeMap<(String, usize, usize), Size>);
+struct Sizes(BTreeMap<Place, Vec<Option<i64>>>);
 
 impl Sizes {
     fn read(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Sizes {
@@ -103,148 +98,153 @@ impl Sizes {
             let Some(function) = source.functions.get(&*entry.cfun) else {
                 continue;
             };
-            for (place, input) in entry.inputs.iter().enumerate() {
-                let TypeRef::Type(id) = input.ty else {
+            for (i, input) in entry.inputs.iter().enumerate() {
+                let ty = input.ty.as_type().map(|id| program.get(id));
+                let Some(ty) = ty.filter(|ty| ty.as_opaque().is_some()) else {
                     continue;
                 };
-                let ty = program.get(id);
-                if ty.as_opaque().is_none() {
-                    continue;
-                }
-                for (component, array) in arrays(layouts, ty.c_ident()) {
-                    for dim in 0..array.rank {
-                        let checked = format!(" == in{place}->v{component}->shape[{dim}]");
-                        let size =
-                            constant(function.body, &checked).map_or(Size::Open, Size::Fixed);
-                        sizes.add(ty.c_ident(), component, dim, size);
-                    }
+                for (component, array) in layouts.arrays(ty.c_ident()) {
+                    let dims = 0..array.rank;
+                    let shape = dims.map(|dim| fixed(&function.body, i, component, dim));
+                    sizes.add((ty.c_ident().to_owned(), component), shape.collect());
                 }
             }
         }
         // A size that is expected in a value is also expected in its parts.
         let copies = copies(source, layouts, program);
-        while copies.iter().any(|copy| sizes.propagate(copy)) {}
+        while copies.iter().any(|(from, to)| {
+            let shape = sizes.0.get(to).cloned();
+            shape.is_some_and(|shape| sizes.add(from.clone(), shape))
+        }) {}
         sizes
     }
 
-    /// Adds a size; returns whether that changes anything.
-    fn add(&mut self, ident: &str, component: usize, dim: usize, size: Size) -> bool {
-        let key = (ident.to_owned(), component, dim);
-        let old = self.0.get(&key).copied();
+    /// Adds a shape; returns whether that changes anything.
+    fn add(&mut self, place: Place, shape: Vec<Option<i64>>) -> bool {
+        let old = self.0.get(&place);
         let new = match old {
-            Some(old) if old != size => Size::Open,
-            _ => size,
-        };
-        self.0.insert(key, new);
-        old != Some(new)
-    }
-
-    fn propagate(&mut self, copy: &Copied) -> bool {
-        let mut changed = false;
-        for dim in 0..copy.rank {
-            let key = (copy.to.0.clone(), copy.to.1, dim);
-            if let Some(&size) = self.0.get(&key) {
-                changed |= self.add(&copy.from.0, copy.from.1, dim, size);
+            Some(old) => {
+                let both = old.iter().zip(&shape);
+                both.map(|(old, new)| old.filter(|_| old == new)).collect()
             }
-        }
-        changed
+            None => shape,
+        };
+        let is_changed = old != Some(&new);
+        self.0.insert(place, new);
+        is_changed
     }
 
     /// The expected shape of a component, if a dimension is fixed; other dimensions are 0.
-    fn shape(&self, ident: &str, component: usize, rank: usize) -> Option<Vec<i64>> {
-        let size = |dim| self.0.get(&(ident.to_owned(), component, dim)).copied();
-        let sizes: Vec<Size> = (0..rank).map(size).collect::<Option<_>>()?;
-        let dim = |size: &Size| match size {
-            Size::Fixed(size) => *size,
-            Size::Open => 0,
-        };
-        let shape = sizes.iter().map(dim).collect();
-        sizes
-            .iter()
-            .any(|&size| size != Size::Open)
-            .then_some(shape)
+    fn shape(&self, place: &Place) -> Option<Vec<i64>> {
+        let shape = self.0.get(place)?;
+        let is_fixed = shape.iter().any(Option::is_some);
+        is_fixed.then(|| shape.iter().map(|dim| dim.unwrap_or(0)).collect())
     }
 }
 
-/// An array component that is copied into a larger value: struct and component of both.
-struct Copied {
-    from: (String, usize),
-    to: (String, usize),
-    rank: usize,
-}
-
-/// The copies in the functions that construct records and sums:
+/// The components that functions copy into larger values when they construct records and sums:
 ///
 /// ```c
 ///                 v->v2 = malloc(sizeof(*v0->v1));
 /// ```
-fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<Copied> {
+fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<(Place, Place)> {
     let mut copies = Vec::new();
     for ty in program.types() {
-        let Some(opaque) = ty.as_opaque() else {
-            continue;
-        };
-        let functions: Vec<&str> = match &opaque.structure {
-            Structure::Record(record) => vec![&record.new],
-            Structure::Sum(sum) => sum.variants.iter().map(|v| &*v.construct).collect(),
+        let functions: Vec<&str> = match ty.as_opaque().map(|opaque| &opaque.structure) {
+            Some(Structure::Record(record)) => vec![&record.new],
+            Some(Structure::Sum(sum)) => sum.variants.iter().map(|v| &*v.construct).collect(),
             _ => continue,
         };
-        let arrays: BTreeMap<usize, &ArrayStruct> = arrays(layouts, ty.c_ident()).collect();
+        let ident = ty.c_ident();
         for function in functions
             .iter()
             .filter_map(|name| source.functions.get(name))
         {
-            copies.extend(function.body.lines().filter_map(|line| {
-                let (to, from) = line.trim().split_once(" = malloc(sizeof(*")?;
-                let (parameter, from) = from.strip_suffix("));")?.split_once("->v")?;
-                let to = to.strip_prefix("v->v")?.parse().ok()?;
-                Some(Copied {
-                    from: (
-                        struct_of(function.parameters, parameter)?,
-                        from.parse().ok()?,
-                    ),
-                    to: (ty.c_ident().to_owned(), to),
-                    rank: arrays.get(&to)?.rank,
-                })
+            copies.extend(function.body.windows(13).filter_map(|tokens| {
+                let [
+                    "v",
+                    "->",
+                    to,
+                    "=",
+                    "malloc",
+                    "(",
+                    "sizeof",
+                    "(",
+                    "*",
+                    value,
+                    "->",
+                    from,
+                    ")",
+                ] = *tokens
+                else {
+                    return None;
+                };
+                let to = component(to)?;
+                layouts.arrays(ident).find(|(i, _)| *i == to)?;
+                let from = (struct_of(&function.parameters, value)?, component(from)?);
+                Some((from, (ident.to_owned(), to)))
             }));
         }
     }
     copies
 }
 
-fn arrays<'l>(
-    layouts: &'l Layouts,
-    ident: &str,
-) -> impl Iterator<Item = (usize, &'l ArrayStruct)> + use<'l> {
-    let components = layouts.components(ident).iter().enumerate();
-    components.filter_map(|(i, component)| match component {
-        Component::Array(array) => Some((i, array)),
-        Component::Scalar(_) => None,
+/// The struct that a parameter points to: `const struct futhark_opaque_x *v0`.
+fn struct_of(parameters: &[&str], parameter: &str) -> Option<String> {
+    parameters.windows(4).find_map(|tokens| match *tokens {
+        ["struct", ident, "*", name] if name == parameter => Some(ident.to_owned()),
+        _ => None,
     })
 }
 
-/// The struct that a parameter points to: `const struct futhark_opaque_x *v0`.
-fn struct_of(parameters: &str, parameter: &str) -> Option<String> {
-    let mut parameters = parameters.split(',').map(str::trim);
-    let ident = parameters.find_map(|text| {
-        let ty = text.strip_suffix(parameter)?.strip_suffix(" *")?;
-        ty.strip_prefix("const ")
-            .unwrap_or(ty)
-            .strip_prefix("struct ")
-    });
-    ident.map(str::to_owned)
+/// The number in the check `(int64_t) 2 == in0->v1->shape[0]` of a function.
+fn fixed(body: &[&str], place: usize, component: usize, dim: usize) -> Option<i64> {
+    let (value, field, dim) = (
+        format!("in{place}"),
+        format!("v{component}"),
+        dim.to_string(),
+    );
+    body.windows(13).find_map(|tokens| match *tokens {
+        [
+            "(",
+            "int64_t",
+            ")",
+            number,
+            "==",
+            of,
+            "->",
+            v,
+            "->",
+            "shape",
+            "[",
+            index,
+            "]",
+        ] if of == value && v == field && index == dim => number.parse().ok(),
+        _ => None,
+    })
 }
 
-/// The number in `(int64_t) 2 == in0->…`.
-fn constant(body: &str, checked: &str) -> Option<i64> {
-    let (before, _) = body.split_once(checked)?;
-    let (_, number) = before.rsplit_once("(int64_t) ")?;
-    number.parse().ok()
+/// The index of a component.
+fn component(field: &str) -> Option<usize> {
+    field.strip_prefix('v')?.parse().ok()
 }
 
-/// The component that the line sets to an empty array.
-fn blank_component(line: &str) -> Option<usize> {
-    let (component, value) = line.trim().strip_prefix("v->v")?.split_once(" = ")?;
-    let is_empty = value.starts_with("futhark_new_") && value.contains("(ctx, NULL, 0");
-    is_empty.then(|| component.parse().ok())?
+/// The component that is set to an empty array: `v->v1 = futhark_new_i32_1d(ctx, NULL, 0`.
+fn blank_component(tokens: &[&str]) -> Option<usize> {
+    match *tokens {
+        [
+            "v",
+            "->",
+            field,
+            "=",
+            new,
+            "(",
+            "ctx",
+            ",",
+            "NULL",
+            ",",
+            "0",
+        ] if new.starts_with("futhark_new_") => component(field),
+        _ => None,
+    }
 }

@@ -9,7 +9,6 @@ use futhark_manifest::{Program, RecordArray, Structure, Type, TypeKind};
 
 use super::layout::{Component, Layouts};
 use super::source::Source;
-use super::token::tokens;
 
 /// The C structs of these types.
 pub(super) fn all(source: &Source<'_>, layouts: &Layouts, program: &Program) -> BTreeSet<String> {
@@ -40,9 +39,14 @@ fn columns(source: &Source<'_>, layouts: &Layouts, program: &Program, ty: &Type)
                 is_same.then_some(own)?
             }
         };
-        let body = source.functions.get(&*field.project)?.body;
+        let body = &source.functions.get(&*field.project)?.body;
+        // The components of `obj` that the function refers to, in order.
+        let read = body.windows(3).filter_map(|tokens| match *tokens {
+            ["obj", "->", component] => Some(component.to_owned()),
+            _ => None,
+        });
         let expected = (first..n).map(|i| format!("v{i}"));
-        expected.eq(components_read(body)).then_some(())?;
+        expected.eq(read).then_some(())?;
     }
     (n > 0 && n == components.len()).then_some(n)
 }
@@ -52,14 +56,6 @@ fn record_array(ty: &Type) -> Option<&RecordArray> {
         Structure::RecordArray(array) => Some(array),
         _ => None,
     }
-}
-
-/// The components of `obj` that the body of a function refers to, in order.
-fn components_read(body: &str) -> Vec<String> {
-    let tokens = tokens(body);
-    let all = tokens.windows(4);
-    let read = all.filter(|all| all[0].text == "obj" && all[1].is("-") && all[2].is(">"));
-    read.map(|all| all[3].text.to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use futhark_manifest::Version;
 
-use super::token::{Kind, Token, tokens};
+use super::source::{Source, starts_line};
+use super::token::{is_directive, is_name, is_word, place};
 use crate::compile::error::Error;
 
 /// Divisions by numbers that are neither 0 nor -1: the last token of the dividend, the operator and the divisor.
@@ -45,51 +46,38 @@ const KNOWN: &[&str] = &[
 /// `unit/runtime.rs`. `ys` is in text for kernels of ISPC.
 const COMPARED: [&str; 4] = [" / y;", " % y;", " / ys;", " % ys;"];
 
-/// How many divisions of integers the host code has, by the reason why they raise no signal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::compile) struct Divisions {
-    /// By the parameter `y` of a function that divides, which is compared.
-    pub compared: usize,
-    pub by_constant: usize,
-    pub by_known: usize,
-}
-
-/// Finds all divisions.
+/// Checks that every divisor is known.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a divisor is unknown.
-pub(in crate::compile) fn read(c_text: &str, version: &Version) -> Result<Divisions, Error> {
-    let mut all = tokens(c_text);
-    all.retain(|token| token.kind != Kind::Directive);
-    let mut divisions = Divisions::default();
+pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error> {
+    let code = source.tokens.iter().filter(|token| !is_directive(token));
+    let code: Vec<&str> = code.copied().collect();
     let mut function = Function::default();
-    for (i, token) in all.iter().enumerate() {
-        function.read(c_text, &all[i..]);
-        if !(token.is("/") || token.is("%")) || i == 0 || i + 2 >= all.len() {
+    for (i, operator) in code.iter().enumerate() {
+        function.read(source.text, &code[i..]);
+        let is_division = matches!(*operator, "/" | "%" | "/=" | "%=");
+        let (before, after) = (&code[..i], &code[i + 1..]);
+        if !is_division
+            || before.is_empty()
+            || after.len() < 2
+            || function.divides_floats(before, after)
+            || is_constant(after[0])
+        {
             continue;
         }
-        let assigns = usize::from(all[i + 1].is("="));
-        let (before, divisor) = (&all[i - 1], &all[i + 1 + assigns]);
-        if function.divides_floats(&all[..i], &all[i + 1 + assigns..]) {
-            continue;
-        }
-        let division = format!("{} {} {}", before.text, token.text, &c_text[divisor.at..]);
-        let code = &c_text[token.at - 1..];
-        match divisor {
-            _ if function.is_scalar && COMPARED.iter().any(|end| code.starts_with(end)) => {
-                divisions.compared += 1;
-            }
-            constant if is_constant(constant) => divisions.by_constant += 1,
-            _ if KNOWN.iter().any(|known| is_prefix(known, &division)) => divisions.by_known += 1,
-            unknown => {
-                let line = division.lines().next().unwrap_or_default();
-                let why = format!("whether the divisor in `{line}` can be 0 or -1 is not known");
-                return Err(Error::unsupported(version, unknown.text, &why));
-            }
+        let rest = &source.text[place(source.text, after[0])..];
+        let division = format!("{} {operator} {rest}", before[i - 1]);
+        let end = &source.text[place(source.text, operator) - 1..];
+        let is_compared = function.is_scalar && COMPARED.iter().any(|known| end.starts_with(known));
+        if !is_compared && !KNOWN.iter().any(|known| is_prefix(known, &division)) {
+            let line = division.lines().next().unwrap_or_default();
+            let why = format!("whether the divisor in `{line}` can be 0 or -1 is not known");
+            return Err(Error::unsupported(version, after[0], &why));
         }
     }
-    Ok(divisions)
+    Ok(())
 }
 
 /// The floats of the current function.
@@ -102,74 +90,68 @@ struct Function<'a> {
 
 impl<'a> Function<'a> {
     /// Reads the first of `tokens`. A function begins with the first column.
-    fn read(&mut self, c_text: &str, tokens: &[Token<'a>]) {
-        let token = &tokens[0];
-        let starts_line = token.at == 0 || c_text.as_bytes()[token.at - 1] == b'\n';
-        if starts_line && token.kind == Kind::Word {
-            let mut head = tokens.iter().take_while(|token| !token.is("("));
-            self.is_scalar = token.text == "SCALAR_FUN_ATTR";
-            self.returns_float = head.any(is_float_type);
+    fn read(&mut self, text: &str, tokens: &[&'a str]) {
+        if is_name(tokens[0]) && starts_line(text, tokens[0]) {
+            let mut head = tokens.iter().take_while(|token| **token != "(");
+            self.is_scalar = tokens[0] == "SCALAR_FUN_ATTR";
+            self.returns_float = head.any(|token| is_float_type(token));
             self.floats.clear();
         }
         if let [ty, name, ..] = tokens
             && is_float_type(ty)
-            && name.kind == Kind::Word
+            && is_name(name)
         {
-            self.floats.insert(name.text);
+            self.floats.insert(name);
         }
     }
 
     /// Whether the last operand of `before` or the first of `after` is a float.
-    fn divides_floats(&self, before: &[Token<'_>], after: &[Token<'_>]) -> bool {
-        let is = |token: Option<&Token<'_>>, mark| token.is_some_and(|token| token.is(mark));
+    fn divides_floats(&self, before: &[&str], after: &[&str]) -> bool {
         let returns_float = |function: &str| {
             let mut types = ["f16", "f32", "f64"].iter();
             types.any(|ty| function.ends_with(ty))
         };
-        let last = before.last().map_or("", |token| token.text);
+        let is_number = |token: &str| token.starts_with(|c: char| c.is_ascii_digit());
         self.returns_float
-            || self.floats.contains(last)
-            || self.floats.contains(after[0].text)
-            // 2.0 / x, x / 2.0
-            || is(before.iter().rev().nth(1), ".") && last.bytes().all(|b| b.is_ascii_digit())
-            || after[0].kind == Kind::Literal && is(after.get(1), ".")
-            // / (double) x, / sitofp_i64_f64(x), sitofp_i64_f64(x) /
-            || after[0].is("(") && after.get(1).is_some_and(is_float_type)
-            || returns_float(after[0].text) && is(after.get(1), "(")
-            || called(before).is_some_and(returns_float)
+            || before.last().is_some_and(|last| self.floats.contains(last))
+            || self.floats.contains(after[0])
+            || match before {
+                // 2.0 / x, sitofp_i64_f64(x) / y
+                [.., ".", number] => number.bytes().all(|byte| byte.is_ascii_digit()),
+                [called @ .., ")"] => {
+                    let mut depth = 1;
+                    let open = called.iter().rposition(|token| {
+                        depth += i32::from(*token == ")") - i32::from(*token == "(");
+                        depth == 0
+                    });
+                    open.is_some_and(|open| called[..open].last().is_some_and(|f| returns_float(f)))
+                }
+                _ => false,
+            }
+            || match after {
+                // x / 2.0, x / (double) y, x / sitofp_i64_f64(y)
+                [number, ".", ..] => is_number(number),
+                ["(", ty, ..] => is_float_type(ty),
+                [function, "(", ..] => returns_float(function),
+                _ => false,
+            }
     }
 }
 
-fn is_float_type(token: &Token<'_>) -> bool {
-    matches!(token.text, "float" | "double" | "f16")
+fn is_float_type(token: &str) -> bool {
+    matches!(token, "float" | "double" | "f16")
 }
 
 /// A number other than 0, or the name of a constant.
-fn is_constant(token: &Token<'_>) -> bool {
+fn is_constant(token: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    token.kind != Kind::Mark && token.text != "0" && token.text.chars().all(is_part)
+    token != "0" && token.chars().all(is_part)
 }
 
 /// Whether `known` is the beginning of `division`, and its last name is not longer there.
 fn is_prefix(known: &str, division: &str) -> bool {
     let rest = division.strip_prefix(known);
     rest.is_some_and(|rest| !known.ends_with(is_word) || !rest.starts_with(is_word))
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// The function whose call ends `tokens`.
-fn called<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
-    tokens.last().filter(|token| token.is(")"))?;
-    let mut depth = 0;
-    let open = tokens.iter().rposition(|token| {
-        depth += i32::from(token.is(")")) - i32::from(token.is("("));
-        depth == 0
-    })?;
-    let name = &tokens[open.checked_sub(1)?];
-    (name.kind == Kind::Word).then_some(name.text)
 }
 
 #[cfg(test)]
@@ -179,7 +161,10 @@ mod tests {
     #[test]
     fn an_unknown_divisor_is_refused() {
         let function = |head: &str, code: &str| format!("{head} {{\n  {code}\n}}\n");
-        let read = |head, code| read(&function(head, code), &Version::new("0.26.1"));
+        let read = |head, code| {
+            let text = function(head, code);
+            check(&Source::read(&text), &Version::new("0.26.1"))
+        };
         const SCALAR: &str = "SCALAR_FUN_ATTR int64_t squot64(int64_t x, int64_t y)";
         for (head, code) in [
             (SCALAR, "return y == 0 ? 0 : x / y;"),

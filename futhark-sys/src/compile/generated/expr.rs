@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::token::{group, is_name, span, tokens};
+
 /// An expression. Everything except arithmetic on sizes is text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::compile) enum Expr<'a> {
@@ -17,37 +19,38 @@ pub(in crate::compile) enum Expr<'a> {
 }
 
 impl<'a> Expr<'a> {
-    /// Parses all of `text`; `None` if it is not in the known form.
-    pub(in crate::compile) fn parse(text: &'a str) -> Option<Expr<'a>> {
-        let mut parser = Parser { text, at: 0 };
+    /// Parses all `tokens` of `text`; `None` if they are not in the known form.
+    pub(in crate::compile) fn parse(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
+        let mut parser = Parser { text, rest: tokens };
         let expr = parser.sum()?;
-        (parser.at == text.len()).then_some(expr)
+        parser.rest.is_empty().then_some(expr)
     }
 
     /// Parses a condition: the operands of its comparisons; `None` if one is not in the known form.
     pub(in crate::compile) fn operands(condition: &'a str) -> Option<Vec<Expr<'a>>> {
-        const OPERATORS: [&str; 8] = [" && ", " || ", " == ", " != ", " <= ", " >= ", " < ", " > "];
-        let outside = |at: usize| {
-            let before = condition[..at].bytes();
-            before.fold(0, |depth, byte| {
-                depth + i32::from(byte == b'(') - i32::from(byte == b')')
-            }) == 0
-        };
+        Self::operands_of(condition, &tokens(condition))
+    }
+
+    fn operands_of(text: &'a str, condition: &[&'a str]) -> Option<Vec<Expr<'a>>> {
+        const OPERATORS: [&str; 8] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">"];
         for operator in OPERATORS {
-            let mut places = condition.match_indices(operator);
-            if let Some((at, _)) = places.find(|&(at, _)| outside(at)) {
-                let mut all = Expr::operands(&condition[..at])?;
-                all.extend(Expr::operands(&condition[at + operator.len()..])?);
-                return Some(all);
+            let mut at = 0;
+            while let Some(token) = condition.get(at) {
+                if *token == operator {
+                    let mut all = Self::operands_of(text, &condition[..at])?;
+                    all.extend(Self::operands_of(text, &condition[at + 1..])?);
+                    return Some(all);
+                }
+                at += group(&condition[at..])?;
             }
         }
-        let inner = condition.strip_prefix('!').unwrap_or(condition);
-        let inner = inner
-            .strip_prefix('(')
-            .and_then(|rest| rest.strip_suffix(')'));
-        match Expr::parse(condition) {
-            Some(value) => Some(vec![value]),
-            None => Expr::operands(inner?),
+        match *condition {
+            ["!", ref inner @ ..] => Self::operands_of(text, inner),
+            _ => match (Expr::parse(text, condition), condition) {
+                (Some(value), _) => Some(vec![value]),
+                (None, ["(", inner @ .., ")"]) => Self::operands_of(text, inner),
+                _ => None,
+            },
         }
     }
 
@@ -154,36 +157,37 @@ impl fmt::Display for Expr<'_> {
     }
 }
 
-struct Parser<'a> {
+struct Parser<'t, 'a> {
     text: &'a str,
-    at: usize,
+    rest: &'t [&'a str],
 }
 
-impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
+impl<'a> Parser<'_, 'a> {
     fn take(&mut self, token: &str) -> bool {
-        let found = self.rest().starts_with(token);
+        let found = self.rest.first() == Some(&token);
         if found {
-            self.at += token.len();
+            self.rest = &self.rest[1..];
         }
         found
     }
 
+    /// The text between the beginning of the tokens that remained at `start`, and now.
+    fn text_since(&self, start: &[&'a str]) -> Expr<'a> {
+        Expr::Text(span(self.text, &start[..start.len() - self.rest.len()]))
+    }
+
     fn sum(&mut self) -> Option<Expr<'a>> {
-        let start = self.at;
+        let start = self.rest;
         let mut left = self.product()?;
         loop {
-            if self.take(" + ") {
+            if self.take("+") {
                 left = Expr::Plus(Box::new(left), Box::new(self.product()?));
-            } else if self.take(" - ") {
+            } else if self.take("-") {
                 left = Expr::Minus(Box::new(left), Box::new(self.product()?));
-            } else if self.take(" & ") || self.take(" | ") || self.take(" ^ ") {
+            } else if self.take("&") || self.take("|") || self.take("^") {
                 // Arithmetic of the program, like `mul64`.
-                self.product()?;
-                left = Expr::Text(&self.text[start..self.at]);
+                self.sum()?;
+                left = self.text_since(start);
             } else {
                 return Some(left);
             }
@@ -192,93 +196,90 @@ impl<'a> Parser<'a> {
 
     fn product(&mut self) -> Option<Expr<'a>> {
         let mut left = self.atom()?;
-        while self.take(" * ") {
+        while self.take("*") {
             left = Expr::Times(Box::new(left), Box::new(self.atom()?));
         }
         Some(left)
     }
 
     fn atom(&mut self) -> Option<Expr<'a>> {
-        let start = self.at;
-        if self.take("(int64_t) ") {
-            self.take("-");
-            self.word(|c| c.is_ascii_digit())?;
-            return Some(Expr::Text(&self.text[start..self.at]));
-        }
-        if self.take("-") || self.take("~") {
-            self.atom()?;
-            return Some(Expr::Text(&self.text[start..self.at]));
-        }
-        if self.rest().starts_with("((") {
-            // ((int64_t *) mem_1.mem)[i_2 + 1]: an element, whose value the program computed
-            let is_element = self.group('(', ')').is_some() && self.group('[', ']').is_some();
-            if is_element {
-                return Some(Expr::Text(&self.text[start..self.at]));
+        let start = self.rest;
+        match *start {
+            ["(", "int64_t", ")", "-", number, ..] if is_number(number) => self.rest = &start[5..],
+            ["(", "int64_t", ")", number, ..] if is_number(number) => self.rest = &start[4..],
+            // Another cast.
+            ["(", name, ")", ..] if is_name(name) => return None,
+            ["-" | "~", ..] => {
+                self.rest = &start[1..];
+                self.atom()?;
             }
-            self.at = start;
+            // ((int64_t *) mem_1.mem)[i_2 + 1]: an element, whose value the program computed
+            ["(", "(", ..] if self.skip("(") && self.skip("[") => {}
+            ["(", ..] => {
+                self.rest = &start[1..];
+                let inner = self.sum()?;
+                return self.take(")").then_some(inner);
+            }
+            [name, "(", ..] if is_name(name) => return self.call(name),
+            [word, ref rest @ ..] if word != "*" && !matches!(rest, ["->" | ".", ..]) => {
+                self.rest = rest;
+                return match is_name(word) {
+                    true => Some(Expr::Name(word)),
+                    false => word
+                        .starts_with(|c: char| c.is_ascii_digit())
+                        .then_some(Expr::Text(word)),
+                };
+            }
+            _ => {
+                // ctx->max_thread_block_size, *ctx->tuning_params.f_1, in0->v1->shape[0]
+                self.take("*");
+                self.name()?;
+                while self.take("->") || self.take(".") {
+                    self.name()?;
+                    self.skip("[");
+                }
+            }
         }
-        if self.take("(") {
-            let inner = self.sum()?;
-            return self.take(")").then_some(inner);
-        }
-        self.take("*");
-        let word = self.word(|c| c.is_ascii_alphanumeric() || c == '_')?;
-        if word.starts_with(|c: char| c.is_ascii_digit()) {
-            return Some(Expr::Text(word));
-        }
-        let mut is_name = self.text[start..self.at] == *word;
-        // ctx->max_thread_block_size, *ctx->tuning_params.f_1, in0->v1->shape[0]
-        while self.take("->") || self.take(".") {
-            self.word(|c| c.is_ascii_alphanumeric() || c == '_')?;
-            self.group('[', ']');
-            is_name = false;
-        }
-        if !is_name {
-            return Some(Expr::Text(&self.text[start..self.at]));
-        }
-        if !self.rest().starts_with('(') {
-            return Some(Expr::Name(word));
-        }
-        let open = self.at;
+        Some(self.text_since(start))
+    }
+
+    fn name(&mut self) -> Option<()> {
+        let (name, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        is_name(name).then_some(())
+    }
+
+    fn call(&mut self, function: &'a str) -> Option<Expr<'a>> {
+        let start = self.rest;
+        self.rest = &start[2..];
         if let Some(arguments) = self.arguments() {
-            return Some(Expr::Call(word, arguments));
+            return Some(Expr::Call(function, arguments));
         }
         // Arguments of other types, such as floats.
-        self.at = open;
-        self.group('(', ')')?;
-        let text = &self.text[start..self.at];
-        checked_function(word).is_none().then_some(Expr::Text(text))
+        self.rest = &start[1..];
+        let is_text = self.skip("(") && checked_function(function).is_none();
+        is_text.then(|| self.text_since(start))
     }
 
     fn arguments(&mut self) -> Option<Vec<Expr<'a>>> {
-        self.take("(");
         let mut arguments = vec![self.sum()?];
-        while self.take(", ") {
+        while self.take(",") {
             arguments.push(self.sum()?);
         }
         self.take(")").then_some(arguments)
     }
 
-    /// Skips a group in parentheses or brackets.
-    fn group(&mut self, open: char, close: char) -> Option<()> {
-        if !self.rest().starts_with(open) {
-            return None;
-        }
-        let mut depth = 0;
-        for (i, c) in self.rest().char_indices() {
-            depth += i32::from(c == open) - i32::from(c == close);
-            if depth == 0 {
-                self.at += i + 1;
-                return Some(());
-            }
-        }
-        None
+    /// Skips a group that begins with this bracket.
+    fn skip(&mut self, open: &str) -> bool {
+        let end = match self.rest.first() == Some(&open) {
+            true => group(self.rest),
+            false => None,
+        };
+        self.rest = &self.rest[end.unwrap_or(0)..];
+        end.is_some()
     }
+}
 
-    fn word(&mut self, is_part: impl Fn(char) -> bool) -> Option<&'a str> {
-        let rest = self.rest();
-        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        self.at += end;
-        (end > 0).then(|| &rest[..end])
-    }
+fn is_number(token: &str) -> bool {
+    token.bytes().all(|byte| byte.is_ascii_digit())
 }

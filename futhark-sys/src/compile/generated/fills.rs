@@ -14,7 +14,7 @@ use futhark_manifest::Version;
 
 use super::kernels;
 use super::source::Source;
-use super::token::{identifier, tokens};
+use super::token::span;
 use crate::compile::error::Error;
 
 /// A call that fills device memory with a literal.
@@ -46,11 +46,7 @@ impl Fill<'_> {
 const INIT: &str = "init_constants";
 
 /// The fills of all state that kernels change after `init_constants`.
-pub(super) fn read<'a>(
-    c_text: &str,
-    source: &Source<'a>,
-    version: &Version,
-) -> Result<Vec<Fill<'a>>, Error> {
+pub(super) fn read<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fill<'a>>, Error> {
     let fail = |item: &str, why: &str| Err(Error::unsupported(version, item, why));
     let Some(init) = source.functions.get(INIT) else {
         return fail(INIT, "the function is not defined");
@@ -58,10 +54,10 @@ pub(super) fn read<'a>(
     let Some(constants) = source.structs.get("constants") else {
         return fail("struct constants", "the struct is not defined");
     };
-    let Some(kernels) = kernels::text(c_text) else {
+    let Some(kernels) = kernels::text(&source.tokens) else {
         return fail("gpu_program", "the text of the kernels is not found");
     };
-    let fills = literal_fills(init.body);
+    let fills = literal_fills(source.text, &init.body);
     let mut found = Vec::new();
     for state in changed(constants, &kernels, source, version)? {
         // The compiler allocates and fills some state twice, also in two sizes. Kernels get the last memory.
@@ -82,15 +78,17 @@ pub(super) fn read<'a>(
 
 /// The memory of `constants` that kernels change which are launched after `init_constants`.
 fn changed<'a>(
-    constants: &'a str,
+    constants: &[&'a str],
     kernels: &str,
     source: &Source<'a>,
     version: &Version,
 ) -> Result<BTreeSet<&'a str>, Error> {
-    const MEMORY: &str = "struct memblock_device ";
-    let memory: Vec<_> = constants
-        .match_indices(MEMORY)
-        .map(|(at, _)| identifier(&constants[at + MEMORY.len()..]))
+    let memory: Vec<&str> = constants
+        .windows(4)
+        .filter_map(|tokens| match *tokens {
+            ["struct", "memblock_device", name, ";"] => Some(name),
+            _ => None,
+        })
         .collect();
     let definitions = Source::read(kernels);
     let mut changed = BTreeSet::new();
@@ -102,28 +100,29 @@ fn changed<'a>(
             let why = "the kernel is launched, and its definition is not found";
             return Err(Error::unsupported(version, kernel, why));
         };
-        let body = tokens(definition.body);
-        changed.extend(memory.iter().filter(|name| kernels::changes(&body, name)));
+        let body = &definition.body;
+        changed.extend(memory.iter().filter(|name| kernels::changes(body, name)));
     }
     Ok(changed)
 }
 
 /// The calls in `init_constants` that fill memory with a literal.
-fn literal_fills(body: &str) -> Vec<Fill<'_>> {
-    const FUNCTION: &str = "futrts_builtinzhreplicate_";
-    let calls = body.match_indices(FUNCTION).filter_map(|(at, _)| {
-        let function = identifier(&body[at..]);
-        let arguments = body[at + function.len()..].strip_prefix("(ctx, ")?;
-        let memory = identifier(arguments);
-        let rest = arguments[memory.len()..].strip_prefix(", ")?;
-        let arguments = rest.split(") != 0").next()?;
-        let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
-        let is_literal = |c: char| c.is_ascii_digit() || ", -".contains(c);
-        literal.chars().all(is_literal).then_some(Fill {
-            function,
-            memory,
-            arguments,
-        })
+fn literal_fills<'a>(text: &'a str, body: &[&'a str]) -> Vec<Fill<'a>> {
+    let calls = (0..body.len()).filter_map(|i| match body[i..] {
+        [function, "(", "ctx", ",", memory, ",", ref rest @ ..]
+            if function.starts_with("futrts_builtinzhreplicate_") =>
+        {
+            let end = rest.windows(2).position(|tokens| tokens == [")", "!="])?;
+            let arguments = span(text, &rest[..end]);
+            let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
+            let is_literal = |c: char| c.is_ascii_digit() || ", -".contains(c);
+            literal.chars().all(is_literal).then_some(Fill {
+                function,
+                memory,
+                arguments,
+            })
+        }
+        _ => None,
     });
     calls.collect()
 }
@@ -174,7 +173,7 @@ int total(struct futhark_context *ctx)
     #[test]
     fn memory_that_kernels_of_entry_points_change_is_state() {
         assert_eq!(
-            read(TEXT, &Source::read(TEXT), &Version::new("0.25.32")).unwrap(),
+            read(&Source::read(TEXT), &Version::new("0.25.32")).unwrap(),
             [Fill {
                 function: "futrts_builtinzhreplicate_i32",
                 memory: "counters_mem_1",
@@ -190,7 +189,7 @@ int total(struct futhark_context *ctx)
             .last()
             .unwrap();
         let grown = format!("{}{}", &TEXT[..at], TEXT[at..].replacen("20", "20480", 1));
-        let fills = read(&grown, &Source::read(&grown), &Version::new("0.25.32")).unwrap();
+        let fills = read(&Source::read(&grown), &Version::new("0.25.32")).unwrap();
         assert_eq!(fills[0].arguments, "(int64_t) 20480, 0");
     }
 
@@ -233,7 +232,7 @@ int total(struct futhark_context *ctx)
             let c = TEXT
                 .replace(text, changed)
                 .replace("mem_2, (int64_t) 20", "mem_2, n_8");
-            let error = read(&c, &Source::read(&c), &version).unwrap_err();
+            let error = read(&Source::read(&c), &version).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Layout);
             for word in [item, "0.26.1", "UPGRADING.md"] {
                 assert!(error.to_string().contains(word), "{error}");

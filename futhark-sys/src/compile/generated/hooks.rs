@@ -3,70 +3,67 @@
 use futhark_manifest::{Backend, Program, TypeKind};
 
 use super::source::Source;
-use super::token::tokens;
 use crate::compile::error::Error;
 
-/// Functions whose calls the macros of `fut_prelude.h` redirect. If a function is missing, its macro
-/// silently has no effect.
-const REDIRECTED: [&str; 4] = [
-    "memblock_alloc",
-    "lexical_realloc",
-    "host_alloc",
-    "set_error",
+/// The backends whose runtime has a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum On {
+    All,
+    Gpu,
+    Threads,
+    OpenCl,
+}
+
+impl On {
+    fn includes(self, backend: Backend) -> bool {
+        match self {
+            On::All => true,
+            On::Gpu => backend.is_gpu(),
+            On::Threads => backend.has_threads(),
+            On::OpenCl => backend == Backend::OpenCl,
+        }
+    }
+}
+
+/// The functions, and whether the runtime calls them in every program. The macros of `fut_prelude.h` redirect calls; if a
+/// function is missing or not called, its macro silently has no effect.
+const HOOKS: [(&str, On, bool); 12] = [
+    ("memblock_alloc", On::All, false),
+    ("lexical_realloc", On::All, false),
+    ("host_alloc", On::All, true),
+    ("set_error", On::All, true),
+    ("memblock_alloc_device", On::Gpu, false),
+    ("gpu_alloc", On::Gpu, true),
+    ("get_failure_msg", On::Gpu, true),
+    ("gpu_scalar_from_device", On::Gpu, false),
+    ("memcpy_host2gpu", On::Gpu, true),
+    // Used when a context is freed: see `fut_take_leftovers`.
+    ("subtask_queue_is_empty", On::Threads, false),
+    ("subtask_queue_dequeue", On::Threads, false),
+    // Used to describe the device of a context: see `fut_choose_device`.
+    ("get_preferred_device", On::OpenCl, false),
 ];
-
-/// Redirected functions of GPU backends.
-const REDIRECTED_ON_GPU: [&str; 5] = [
-    "memblock_alloc_device",
-    "gpu_alloc",
-    "get_failure_msg",
-    "gpu_scalar_from_device",
-    "memcpy_host2gpu",
-];
-
-/// Redirected functions that the runtime calls in every program.
-const CALLED: [&str; 2] = ["host_alloc", "set_error"];
-
-/// Redirected functions that the runtime of GPU backends calls in every program.
-const CALLED_ON_GPU: [&str; 3] = ["gpu_alloc", "get_failure_msg", "memcpy_host2gpu"];
-
-/// Used when a context is freed: see `fut_take_leftovers`.
-const SUBTASKS: [&str; 2] = ["subtask_queue_is_empty", "subtask_queue_dequeue"];
-
-/// Used to describe the device of a context: see `fut_choose_device`.
-const DEVICE_CHOICE: &str = "get_preferred_device";
 
 /// How `new` of an array copies its data on host backends. `fut_memmove` recognises data that the caller
 /// writes later by this address, so `new` must do nothing else with the data.
-const COPY: &str = "memmove(arr->mem.mem + 0, (const unsigned char *) data + 0, ";
+const COPY: [&str; 19] = [
+    "memmove", "(", "arr", "->", "mem", ".", "mem", "+", "0", ",", "(", "const", "unsigned",
+    "char", "*", ")", "data", "+", "0",
+];
 
-/// Checks that all functions are defined, and those called that every program calls: a hook without
-/// a use has no effect.
+/// Checks that all functions are defined, and those called that every program calls.
 pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error> {
-    let backend = program.backend;
-    let (gpu, called_on_gpu): (&[&str], &[&str]) = match backend.is_gpu() {
-        true => (&REDIRECTED_ON_GPU, &CALLED_ON_GPU),
-        false => (&[], &[]),
-    };
-    let subtasks: &[&str] = match backend.has_threads() {
-        true => &SUBTASKS,
-        false => &[],
-    };
-    let choice: &[&str] = match backend {
-        Backend::OpenCl => &[DEVICE_CHOICE],
-        _ => &[],
-    };
     let fail = |name: &str, why: &str| Err(Error::unsupported(&program.version, name, why));
-    let mut all = REDIRECTED.iter().chain(gpu).chain(subtasks).chain(choice);
-    if let Some(name) = all.find(|&&name| !source.functions.contains_key(name)) {
-        return fail(name, "the function is not defined");
-    }
     let called = source.called(|_| true);
-    let mut all = CALLED.iter().chain(called_on_gpu);
-    if let Some(name) = all.find(|&&name| !called.contains(name)) {
-        return fail(name, "no function calls it, so replacing it has no effect");
+    for (name, on, is_called) in HOOKS {
+        if on.includes(program.backend) && !source.functions.contains_key(name) {
+            return fail(name, "the function is not defined");
+        }
+        if on.includes(program.backend) && is_called && !called.contains(name) {
+            return fail(name, "no function calls it, so replacing it has no effect");
+        }
     }
-    if backend.is_gpu() {
+    if program.backend.is_gpu() {
         return Ok(());
     }
     let arrays = program.types().iter().filter_map(|ty| match &ty.kind {
@@ -74,21 +71,17 @@ pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error>
         TypeKind::Opaque(_) => None,
     });
     for new in arrays {
-        let function = source.functions.get(new);
-        if !function.is_some_and(|function| copies_once(function.body)) {
+        let is_copy = source.functions.get(new).is_some_and(|function| {
+            let uses = function.body.iter().filter(|token| **token == "data");
+            let mut windows = function.body.windows(COPY.len() + 1);
+            uses.count() == 1
+                && windows.any(|tokens| tokens.starts_with(&COPY) && tokens.ends_with(&[","]))
+        });
+        if !is_copy {
             return fail(new, "it does not copy its data in the known form, once");
         }
     }
     Ok(())
-}
-
-/// Whether [`COPY`] is the only use of the data.
-fn copies_once(new: &str) -> bool {
-    let uses = tokens(new)
-        .iter()
-        .filter(|token| token.text == "data")
-        .count();
-    uses == 1 && new.contains(COPY)
 }
 
 #[cfg(test)]
@@ -110,6 +103,18 @@ mod tests {
         check(&Source::read(c), &program)
     }
 
+    /// The hooks of multicore, and those that every program calls.
+    fn names() -> (Vec<&'static str>, Vec<&'static str>) {
+        let hooks = HOOKS
+            .iter()
+            .filter(|hook| hook.1.includes(Backend::Multicore));
+        let called = hooks.clone().filter(|hook| hook.2);
+        (
+            hooks.map(|hook| hook.0).collect(),
+            called.map(|hook| hook.0).collect(),
+        )
+    }
+
     /// Definitions, and a function that calls the other names.
     fn text(defined: &[&str], called: &[&str]) -> String {
         let define = |name: &&str| format!("static int {name}(struct x *y)\n{{\n}}\n");
@@ -121,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_missing_hook_is_an_error_that_names_it() {
-        let names = [&REDIRECTED[..], &SUBTASKS[..]].concat();
-        checked("0.25.32", &text(&names, &CALLED)).unwrap();
+        let (names, called) = names();
+        checked("0.25.32", &text(&names, &called)).unwrap();
         let without = |names: &[&'static str], i: usize| {
             let mut rest = names.to_vec();
             (rest.remove(i), rest)
@@ -130,10 +135,10 @@ mod tests {
         let mut errors = Vec::new();
         for i in 0..names.len() {
             let (missing, rest) = without(&names, i);
-            errors.push((missing, "not defined", text(&rest, &CALLED)));
+            errors.push((missing, "not defined", text(&rest, &called)));
         }
-        for i in 0..CALLED.len() {
-            let (missing, rest) = without(&CALLED, i);
+        for i in 0..called.len() {
+            let (missing, rest) = without(&called, i);
             errors.push((missing, "no function calls it", text(&names, &rest)));
         }
         for (missing, why, text) in errors {
@@ -163,8 +168,8 @@ struct futhark_i32_1d *futhark_new_i32_1d(struct futhark_context *ctx, const int
     #[test]
     fn new_must_copy_its_data_once_and_in_the_known_form() {
         const COPIED: &str = "(const unsigned char *) data + 0";
-        let names = [&REDIRECTED[..], &SUBTASKS[..]].concat();
-        let rest = text(&names, &CALLED);
+        let (names, called) = names();
+        let rest = text(&names, &called);
         let check = |new: &str| checked_with("0.26.1", ARRAY, &format!("{new}{rest}"));
         check(NEW).unwrap();
         for (from, to) in [

@@ -4,21 +4,21 @@
 //! static const char *gpu_program[] = {"FUTHARK_KERNEL\nvoid main_segred_5(...", "...", NULL};
 //! ```
 
-use super::token::{Kind, Token, tokens};
+use super::token::{group, is_name};
 
-/// The text of all kernels.
-pub(super) fn text(c_text: &str) -> Option<String> {
-    let (_, rest) = c_text.split_once("*gpu_program[] = {")?;
-    let mut literals = tokens(rest).into_iter();
+/// The text of all kernels, from the tokens of a program.
+pub(super) fn text(tokens: &[&str]) -> Option<String> {
+    let start = ["gpu_program", "[", "]", "=", "{"];
+    let begin = tokens.windows(5).position(|tokens| tokens == start)? + 5;
+    let end = begin + tokens[begin..].iter().position(|token| is_name(token))?;
     let mut kernels = String::new();
-    loop {
-        let token = literals.next()?;
-        match token.kind {
-            Kind::Literal => unescape(&token.text[1..token.text.len() - 1], &mut kernels),
-            Kind::Word => return Some(kernels),
-            _ => {}
-        }
+    for literal in tokens[begin..end]
+        .iter()
+        .filter(|token| token.starts_with('"'))
+    {
+        unescape(&literal[1..literal.len() - 1], &mut kernels);
     }
+    Some(kernels)
 }
 
 /// Appends the characters that the content of a C string literal stands for.
@@ -44,48 +44,37 @@ fn unescape(literal: &str, to: &mut String) {
 /// ((volatile __global int32_t *) mem_5)[i] = x;                   // changes
 /// old = atomic_add_i32(&((volatile __global int *) mem_5)[i], 1); // changes
 /// ```
-pub(super) fn changes(body: &[Token<'_>], memory: &str) -> bool {
-    let mut uses = (0..body.len()).filter(|&i| body[i].text == memory);
+pub(super) fn changes(body: &[&str], memory: &str) -> bool {
+    let mut uses = (0..body.len()).filter(|&i| body[i] == memory);
     uses.any(|i| !is_read(body, i))
 }
 
 /// Whether the use of memory at index `at` reads an element.
-fn is_read(body: &[Token<'_>], at: usize) -> bool {
-    let is = |i: usize, mark| body.get(i).is_some_and(|token| token.is(mark));
-    // The index in brackets.
-    if !is(at + 1, ")") || !is(at + 2, "[") {
-        return false;
-    }
-    let mut depth = 0;
-    let closes = |token: &Token<'_>| {
-        depth += i32::from(token.is("[")) - i32::from(token.is("]"));
-        depth == 0
-    };
-    let Some(length) = body[at + 2..].iter().position(closes) else {
+fn is_read(body: &[&str], at: usize) -> bool {
+    let [")", index @ ..] = &body[at + 1..] else {
         return false;
     };
-    let after = at + 2 + length + 1;
-    let is_assigned = is(after, "=") && !is(after + 1, "=");
+    let Some(length) = group(index).filter(|_| index[0] == "[") else {
+        return false;
+    };
     // The cast, and what is in front of it.
-    let Some(cast) = body[..at].iter().rposition(|token| token.is("(")) else {
+    let Some(cast) = body[..at].iter().rposition(|token| *token == "(") else {
         return false;
     };
-    let is_address = cast >= 3
-        && is(cast - 1, "(")
-        && is(cast - 2, "&")
-        && ["(", ",", "="].iter().any(|mark| is(cast - 3, mark));
-    !is_assigned && !is_address
+    let is_address = matches!(&body[..cast], [.., "(" | "," | "=", "&", "("]);
+    index.get(length) != Some(&"=") && !is_address
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::generated::token::tokens;
 
     #[test]
     fn the_text_of_kernels_is_joined_and_unescaped() {
         let c = r#"static const char *gpu_program[] = {"a \"b\"\n", "c\\n", NULL};"#;
-        assert_eq!(text(c).unwrap(), "a \"b\"\nc\\n");
-        assert_eq!(text("int x;"), None);
+        assert_eq!(text(&tokens(c)).unwrap(), "a \"b\"\nc\\n");
+        assert_eq!(text(&tokens("int x;")), None);
     }
 
     #[test]

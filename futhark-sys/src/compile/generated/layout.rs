@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use futhark_manifest::{ElemType, Field, Program, Structure, Type, TypeRef, Version};
 
 use super::source::Source;
+use super::token::span;
 use crate::compile::error::Error;
 use crate::compile::hash::Hash;
 
@@ -123,6 +124,18 @@ impl Layouts {
         &self.opaque[ident]
     }
 
+    /// The components that are arrays, with their indices.
+    pub(in crate::compile) fn arrays(
+        &self,
+        ident: &str,
+    ) -> impl Iterator<Item = (usize, &ArrayStruct)> {
+        let components = self.components(ident).iter().enumerate();
+        components.filter_map(|(i, component)| match component {
+            Component::Array(array) => Some((i, array)),
+            Component::Scalar(_) => None,
+        })
+    }
+
     /// The array type whose C struct is `ident`.
     pub(in crate::compile) fn array(&self, ident: &str) -> &ArrayStruct {
         &self.arrays[ident]
@@ -137,14 +150,31 @@ fn components(
     let fail = |why: &str| Error::unsupported(version, &format!("struct {ident}"), why);
     let body = source.structs.get(ident);
     let body = body.ok_or_else(|| fail("the struct is not defined"))?;
-    let lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
-    if lines.clone().eq(["char dummy;"]) {
+    if *body == ["char", "dummy", ";"] {
         return Ok(Vec::new());
     }
-    lines
-        .enumerate()
-        .map(|(i, line)| component(line, i).ok_or_else(|| fail(&format!("field `{line}`"))))
-        .collect()
+    let fields = body.split_inclusive(|token| *token == ";").enumerate();
+    let read = fields.map(|(i, field)| {
+        let unknown = || fail(&format!("field `{}`", span(source.text, field)));
+        component(field, i).ok_or_else(unknown)
+    });
+    read.collect()
+}
+
+/// Reads a field, whose name is `v` and its index.
+fn component(field: &[&str], index: usize) -> Option<Component> {
+    let name = format!("v{index}");
+    match *field {
+        ["struct", ident, "*", v, ";"] if v == name => {
+            ArrayStruct::read(ident).map(Component::Array)
+        }
+        // The C types of i8 and bool differ. f16 and u16 share one, which is enough for a layout.
+        [ty, v, ";"] if v == name => {
+            let elem = ElemType::ALL.iter().find(|elem| elem.c_type() == ty);
+            elem.map(|elem| Component::Scalar(*elem))
+        }
+        _ => None,
+    }
 }
 
 /// The invariants of one component in all values of a type.
@@ -354,19 +384,6 @@ pub(in crate::compile) fn identity(
         }
     }
     hash.hex()
-}
-
-fn component(line: &str, index: usize) -> Option<Component> {
-    let ty = line.strip_suffix(&format!("v{index};"))?;
-    if let Some(pointee) = ty.trim_end().strip_suffix('*') {
-        let ident = pointee.trim().strip_prefix("struct ")?;
-        return ArrayStruct::read(ident).map(Component::Array);
-    }
-    // The C types of i8 and bool differ. f16 and u16 share one, which is enough for a layout.
-    let elem = ElemType::ALL
-        .iter()
-        .find(|elem| elem.c_type() == ty.trim_end())?;
-    Some(Component::Scalar(*elem))
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! The statements of generated functions that compute sizes, allocate, or check.
 
 use std::ops::Range;
-use std::slice::from_ref;
 
 use futhark_manifest::Version;
 
 use super::expr::Expr;
-use super::token::identifier;
+use super::source::Source;
+use super::token::{group, is_name, place, span};
 use crate::compile::error::Error;
 
 /// A line of the generated C.
 pub(in crate::compile) struct Line<'a> {
     pub text: &'a str,
+    /// The function of the program whose body the line belongs to.
+    pub function: Option<&'a str>,
+    pub tokens: Vec<&'a str>,
     pub statement: Statement<'a>,
 }
 
@@ -35,10 +38,11 @@ pub(in crate::compile) enum Statement<'a> {
         name: &'a str,
         value: Option<Expr<'a>>,
     },
-    /// `tmp_offs_1 += length;`: the length of one part of a concatenation.
-    Advance {
-        offset: &'a str,
-        length: &'a str,
+    /// `name += value;` and the like
+    Step {
+        name: &'a str,
+        operator: &'a str,
+        value: Option<Expr<'a>>,
     },
     /// A line that passes sizes to the runtime.
     Pass(Passed<'a>),
@@ -101,280 +105,275 @@ pub(in crate::compile) struct Message<'a> {
     pub values: Vec<&'a str>,
 }
 
-/// Reads each line of `c_text`.
+/// Reads each line of `source`.
 pub(in crate::compile) fn read<'a>(
-    c_text: &'a str,
+    source: &Source<'a>,
     version: &Version,
 ) -> Result<Vec<Line<'a>>, Error> {
-    let mut in_struct = false;
-    let lines = c_text.lines().map(|text| {
+    let mut rest = &source.tokens[..];
+    let (mut in_struct, mut function) = (false, None);
+    let lines = source.text.lines().map(|text| {
+        let end = place(source.text, text) + text.len();
+        let own = rest
+            .iter()
+            .take_while(|token| place(source.text, token) < end);
+        let (own, after) = rest.split_at(own.count());
+        let tokens = own.to_vec();
+        rest = after;
         if text.starts_with("struct ") || text.starts_with('}') {
             in_struct = text.ends_with('{');
         }
-        let statement = statement(text, in_struct).map_err(|item| {
-            let why = format!("the size in `{}` cannot be read", text.trim());
-            Error::unsupported(version, item, &why)
-        })?;
-        Ok(Line { text, statement })
+        let statement = match Passed::read(text, &tokens) {
+            Ok(None) => statement(text, &tokens, in_struct),
+            Ok(Some(passed)) => Statement::Pass(passed),
+            Err(receiver) => {
+                let why = format!("the size in `{}` cannot be read", text.trim());
+                return Err(Error::unsupported(version, receiver, &why));
+            }
+        };
+        let next = match text.starts_with(|c: char| !matches!(c, ' ' | '{' | '#')) {
+            true => function_of_program(&tokens),
+            false => function,
+        };
+        let function = std::mem::replace(&mut function, next);
+        Ok(Line {
+            text,
+            function,
+            tokens,
+            statement,
+        })
     });
     lines.collect()
 }
 
-/// The error is the name of the function that receives a size.
-fn statement(line: &str, in_struct: bool) -> Result<Statement<'_>, &str> {
-    if let Some(passed) = Passed::read(line)? {
-        return Ok(Statement::Pass(passed));
-    }
-    let text = line.trim_start();
-    let statement = field(text)
-        .filter(|_| in_struct)
-        .or_else(|| task(text))
-        .or_else(|| define(text))
-        .or_else(|| counted_loop(text))
-        .or_else(|| advance(text))
-        .or_else(|| test(text))
-        .or_else(|| check(text))
-        .or_else(|| Message::read(text).map(Statement::Message));
-    Ok(statement.unwrap_or(Statement::Other))
-}
-
-fn define(text: &str) -> Option<Statement<'_>> {
-    let text = text.strip_prefix("const ").unwrap_or(text);
-    let code = text.strip_suffix(';')?;
-    let (is_definition, code) = match code.strip_prefix("int64_t ") {
-        Some(rest) => (true, rest),
-        None => (false, code),
-    };
-    let (name, value) = match code.split_once(" = ") {
-        Some((name, value)) => (name, Some(value)),
-        None => (code, None),
-    };
-    if identifier(name) != name || name.is_empty() {
-        return None;
-    }
-    match (is_definition, value) {
-        (true, None) => Some(Statement::Declare(name)),
-        (true, Some(value)) => {
-            let value = Expr::parse(value);
-            Some(Statement::Define { name, value })
-        }
-        (false, Some(value)) => {
-            let value = Expr::parse(value);
-            Some(Statement::Assign { name, value })
-        }
-        (false, None) => None,
-    }
-}
-
-fn counted_loop(text: &str) -> Option<Statement<'_>> {
-    let (name, code) = text.strip_prefix("for (int64_t ")?.split_once(" = 0; ")?;
-    let code = code.strip_prefix(name)?.strip_prefix(" < ")?;
-    let (count, end) = code.split_once("; ")?;
-    let count = Expr::parse(count);
-    let is_empty = name.starts_with("nest_i_") && end.ends_with("{ }");
-    Some(Statement::Loop { count, is_empty })
-}
-
-fn field(text: &str) -> Option<Statement<'_>> {
-    let name = text.strip_prefix("int64_t free_")?.strip_suffix(';')?;
-    Some(Statement::Field(name))
-}
-
-/// `name += value;` and the like.
-fn advance(text: &str) -> Option<Statement<'_>> {
-    let (name, value) = text.strip_suffix(';')?.split_once("= ")?;
-    let (name, is_sum) = match name.strip_suffix(" +") {
-        Some(name) => (name, true),
-        None => (name.trim_end_matches(['-', '*', '/', ' ']), false),
-    };
-    if identifier(name) != name {
-        return None;
-    }
-    if is_sum && name.starts_with("tmp_offs_") {
-        let (offset, length) = (name, value);
-        return Some(Statement::Advance { offset, length });
-    }
-    Some(Statement::Assign { name, value: None })
-}
-
-fn task(text: &str) -> Option<Statement<'_>> {
-    let (target, value) = text.strip_suffix(';')?.split_once(" = ")?;
-    if let Some(name) = target.strip_prefix("int64_t ") {
-        let task = value.strip_suffix(name)?.strip_suffix("->free_")?;
-        return Some(Statement::Load { task, name });
-    }
-    let task = target.strip_suffix(value)?.strip_suffix(".free_")?;
-    Some(Statement::Store { task, name: value })
-}
-
-fn test(text: &str) -> Option<Statement<'_>> {
-    let code = text.strip_prefix("bool ")?.strip_suffix(';')?;
-    let (name, condition) = code.split_once(" = ")?;
-    Some(Statement::Test { name, condition })
-}
-
-fn check(text: &str) -> Option<Statement<'_>> {
-    let condition = text.strip_prefix("if (!")?.strip_suffix(") {")?;
-    Some(Statement::Check(condition))
-}
-
-/// The functions of the runtime that get sizes, and the places of these in their arguments.
-const RECEIVERS: [(&str, Purpose, Range<usize>); 8] = [
-    // memblock_alloc(ctx, &mem, SIZE, "mem")
-    ("memblock_alloc(ctx, ", Purpose::Allocate, 1..2),
-    ("memblock_alloc_device(ctx, ", Purpose::Allocate, 1..2),
-    // lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE)
-    ("lexical_realloc(ctx, ", Purpose::Allocate, 2..3),
-    // futhark_mc_schedule_shim_1(ctx, &task, ITERATIONS)
-    ("futhark_mc_schedule_shim_", Purpose::Iterate, 1..2),
-    // futrts_builtinzhreplicate_i32(ctx, mem, COUNT, value)
-    ("futrts_builtinzh", Purpose::Fill, 1..2),
-    // gpu_kernel_f(ctx, GRID, GRID, GRID, BLOCK, BLOCK, BLOCK, SHARED, …)
-    ("gpu_kernel_", Purpose::Launch, 0..7),
-    // lmad_copy_4b(ctx, …, (int64_t []) {SHAPE, …})
-    ("lmad_copy_", Purpose::Copy, 0..0),
-    // if (mem_cached_sizze < SIZE) {
-    ("_cached_sizze_", Purpose::Allocate, 0..0),
+/// The functions of a program, and the functions that it calls to fill arrays and launch kernels, which get
+/// their checks when they are written.
+const OF_PROGRAM: [&str; 5] = [
+    "futhark_mc_*",
+    "gpu_kernel_*",
+    "futrts_builtinzh*",
+    "init_constants",
+    "free_constants",
 ];
+
+/// Whether a function with this name and these parameters is one of the program.
+pub(super) fn is_of_program(name: &str, parameters: &[&str]) -> bool {
+    OF_PROGRAM.iter().any(|pattern| matches(pattern, name))
+        || name.starts_with("futrts_")
+            && parameters.starts_with(&["struct", "futhark_context", "*", "ctx"])
+}
+
+/// The function of the program whose definition begins with a line of these `tokens`.
+fn function_of_program<'a>(tokens: &[&'a str]) -> Option<&'a str> {
+    let open = tokens.iter().position(|token| *token == "(")?;
+    let name = tokens[..open].last()?;
+    let is_definition = open > 1 && tokens.last() != Some(&";");
+    (is_definition && is_of_program(name, &tokens[open + 1..])).then_some(name)
+}
+
+fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statement<'a> {
+    let of_task = |field: &str, name: &str| field.strip_prefix("free_") == Some(name);
+    let value = |tokens: &[&'a str]| Expr::parse(line, tokens);
+    match *tokens.strip_prefix(&["const"]).unwrap_or(tokens) {
+        ["int64_t", name, ";"] => match name.strip_prefix("free_") {
+            Some(name) if in_struct => Statement::Field(name),
+            _ => Statement::Declare(name),
+        },
+        ["int64_t", name, "=", task, "->", field, ";"] if of_task(field, name) => {
+            Statement::Load { task, name }
+        }
+        [task, ".", field, "=", name, ";"] if of_task(field, name) => {
+            Statement::Store { task, name }
+        }
+        ["int64_t", name, "=", ref tokens @ .., ";"] => {
+            let value = value(tokens);
+            Statement::Define { name, value }
+        }
+        ["bool", name, "=", ref condition @ .., ";"] => {
+            let condition = span(line, condition);
+            Statement::Test { name, condition }
+        }
+        [name, "=", ref tokens @ .., ";"] if is_name(name) => {
+            let value = value(tokens);
+            Statement::Assign { name, value }
+        }
+        [
+            name,
+            operator @ ("+=" | "-=" | "*=" | "/="),
+            ref tokens @ ..,
+            ";",
+        ] if is_name(name) => {
+            let value = value(tokens);
+            Statement::Step {
+                name,
+                operator,
+                value,
+            }
+        }
+        [
+            "for",
+            "(",
+            "int64_t",
+            name,
+            "=",
+            "0",
+            ";",
+            index,
+            "<",
+            ref rest @ ..,
+        ] if name == index => {
+            let end = rest.iter().position(|token| *token == ";");
+            Statement::Loop {
+                count: end.and_then(|end| value(&rest[..end])),
+                is_empty: name.starts_with("nest_i_") && rest.ends_with(&["{", "}"]),
+            }
+        }
+        ["if", "(", "!", ref condition @ .., ")", "{"] => Statement::Check(span(line, condition)),
+        [
+            "set_error",
+            "(",
+            "ctx",
+            ",",
+            "msgprintf",
+            "(",
+            _,
+            ",",
+            ref parts @ ..,
+        ] => Statement::Message(Message::read(line, parts)),
+        _ => Statement::Other,
+    }
+}
+
+/// The functions of the runtime that get sizes, and the places of these in their arguments after `ctx`.
+pub(super) const RECEIVERS: [(&str, Purpose, Range<usize>); 7] = [
+    // memblock_alloc(ctx, &mem, SIZE, "mem")
+    ("memblock_alloc", Purpose::Allocate, 1..2),
+    ("memblock_alloc_device", Purpose::Allocate, 1..2),
+    // lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE)
+    ("lexical_realloc", Purpose::Allocate, 2..3),
+    // futhark_mc_schedule_shim_1(ctx, &task, ITERATIONS)
+    ("futhark_mc_schedule_shim_*", Purpose::Iterate, 1..2),
+    // futrts_builtinzhreplicate_i32(ctx, mem, COUNT, value)
+    ("futrts_builtinzh*", Purpose::Fill, 1..2),
+    // gpu_kernel_f(ctx, GRID, GRID, GRID, BLOCK, BLOCK, BLOCK, SHARED, …)
+    ("gpu_kernel_*", Purpose::Launch, 0..7),
+    // lmad_copy_4b(ctx, …, (int64_t []) {SHAPE, …})
+    ("lmad_copy_*", Purpose::Copy, 0..0),
+];
+
+/// Whether a name is `pattern`, in which `*` stands for any end.
+pub(in crate::compile) fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => pattern == name,
+    }
+}
 
 impl<'a> Passed<'a> {
     /// `None` if the line passes no size; the error is the function that receives one in an unknown form.
-    pub(super) fn read(line: &'a str) -> Result<Option<Passed<'a>>, &'a str> {
-        let code = line.strip_suffix(';').unwrap_or(line);
-        if let Some((task, value)) = code.split_once(".iterations = ")
-            && !task.contains('"')
-        {
-            let place = code.len() - value.len()..code.len();
-            return Self::parse(line, "iterations", Purpose::Iterate, from_ref(&place));
-        }
-        for (function, purpose, places) in RECEIVERS {
-            // Neither in a string nor in a longer name.
-            let code = &line[..line.find('"').unwrap_or(line.len())];
-            let is_part = |&(at, _): &(usize, &str)| {
-                let before = code[..at].chars().next_back();
-                !function.starts_with('_') && before.is_some_and(is_word)
-            };
-            let Some((at, _)) = code.match_indices(function).find(|found| !is_part(found)) else {
-                continue;
-            };
-            let name = identifier(&line[at..]);
-            if places.is_empty() && purpose == Purpose::Allocate {
-                let size = line.find(" < ").zip(line.strip_suffix(") {"));
-                let Some((less, code)) = size else { continue };
-                let place = less + 3..code.len();
-                return Self::parse(line, "lexical_realloc", purpose, from_ref(&place));
+    fn read(line: &'a str, tokens: &[&'a str]) -> Result<Option<Passed<'a>>, &'a str> {
+        match tokens {
+            // if (mem_cached_sizze < SIZE) {
+            ["if", "(", name, "<", size @ .., ")", "{"] if name.contains("_cached_sizze_") => {
+                return Self::parse(line, "lexical_realloc", Purpose::Allocate, &[size]);
             }
+            [task @ .., ";"] => {
+                let field = [".", "iterations", "="];
+                if let Some(at) = task.windows(3).position(|tokens| tokens == field) {
+                    return Self::parse(line, "iterations", Purpose::Iterate, &[&task[at + 3..]]);
+                }
+            }
+            _ => {}
+        }
+        for (i, name) in tokens.iter().enumerate() {
+            let receiver = RECEIVERS
+                .iter()
+                .find(|(pattern, ..)| matches(pattern, name));
             // Definitions and prototypes begin with a type.
-            let Some(open) = line[at + name.len()..].strip_prefix("(ctx, ") else {
-                continue;
-            };
-            let start = line.len() - open.len();
-            let sizes = match purpose {
-                Purpose::Copy => shape(line, start),
-                _ => arguments(line, start).and_then(|all| Some(all.get(places)?.to_vec())),
-            };
-            return Self::parse(line, name, purpose, &sizes.ok_or(name)?);
+            if let (Some((_, purpose, places)), ["(", "ctx", ",", list @ ..]) =
+                (receiver, &tokens[i + 1..])
+            {
+                let mut arguments = arguments(list).ok_or(*name)?;
+                let sizes = match purpose {
+                    Purpose::Copy => match arguments.pop() {
+                        Some(["(", "int64_t", "[", "]", ")", "{", shape @ ..]) => {
+                            self::arguments(shape)
+                        }
+                        _ => None,
+                    },
+                    _ => arguments.get(places.clone()).map(<[_]>::to_vec),
+                };
+                return Self::parse(line, name, *purpose, &sizes.ok_or(*name)?);
+            }
         }
         Ok(None)
     }
 
     fn parse(
         line: &'a str,
-        function: &'a str,
+        receiver: &'a str,
         purpose: Purpose,
-        places: &[Range<usize>],
+        sizes: &[&[&'a str]],
     ) -> Result<Option<Passed<'a>>, &'a str> {
         // The functions of the API multiply dimensions of existing arrays, which are valid.
-        if places
-            .iter()
-            .any(|place| line[place.clone()].contains("->shape["))
-        {
+        let is_dimension = |tokens: &[&str]| tokens == ["->", "shape", "["];
+        if sizes.iter().any(|size| size.windows(3).any(is_dimension)) {
             return Ok(None);
         }
-        let read = |place: &Range<usize>| Some((place.clone(), Expr::parse(&line[place.clone()])?));
-        let sizes = places.iter().map(read).collect::<Option<_>>();
-        let sizes = sizes.ok_or(function)?;
+        let read = |size: &&[&'a str]| {
+            let start = place(line, size.first()?);
+            let place = start..start + span(line, size).len();
+            Some((place, Expr::parse(line, size)?))
+        };
+        let sizes = sizes.iter().map(read).collect::<Option<_>>();
+        let sizes = sizes.ok_or(receiver)?;
         Ok(Some(Passed { purpose, sizes }))
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// The arguments of a call, of which the first begins at `start`.
-fn arguments(line: &str, start: usize) -> Option<Vec<Range<usize>>> {
+/// The elements of a list, up to the bracket that closes it.
+fn arguments<'t, 'a>(list: &'t [&'a str]) -> Option<Vec<&'t [&'a str]>> {
     let mut arguments = Vec::new();
-    let (mut depth, mut begin) = (0, start);
-    let (mut in_string, mut escaped) = (false, false);
-    for (i, c) in line[start..].char_indices().map(|(i, c)| (start + i, c)) {
-        if c == '"' && !escaped {
-            in_string = !in_string;
-        }
-        escaped = c == '\\' && !escaped;
-        if in_string {
-            continue;
-        }
-        match c {
-            ')' | '}' | ']' if depth == 0 => {
-                arguments.push(begin..i);
-                return Some(arguments);
+    let (mut begin, mut at) = (0, 0);
+    loop {
+        match *list.get(at)? {
+            end @ ("," | ")" | "}" | "]") => {
+                arguments.push(&list[begin..at]);
+                if end != "," {
+                    return Some(arguments);
+                }
+                at += 1;
+                begin = at;
             }
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                arguments.push(begin..i);
-                begin = i + 2;
-            }
-            _ => {}
+            _ => at += group(&list[at..])?,
         }
     }
-    None
-}
-
-/// The dimensions of a copy: the elements of the last argument, `(int64_t []) {n, m}`.
-fn shape(line: &str, start: usize) -> Option<Vec<Range<usize>>> {
-    let last = arguments(line, start)?.pop()?;
-    let elements = line[last.clone()].strip_prefix("(int64_t []) {")?;
-    arguments(line, last.end - elements.len())
 }
 
 impl<'a> Message<'a> {
-    /// Reads `set_error(ctx, msgprintf("<format>", "<text>", (long long) <value>, "<text>" …`
-    fn read(text: &'a str) -> Option<Message<'a>> {
-        let mut rest = text.strip_prefix("set_error(ctx, msgprintf(\"")?;
-        rest = rest.split_once("\", \"")?.1;
-        let mut message = Message {
-            text: String::new(),
-            values: Vec::new(),
-        };
+    /// Reads the arguments after the format in `set_error(ctx, msgprintf("<format>", "<text>", (long long) <value>, "<text>" …`
+    fn read(line: &'a str, mut tokens: &[&'a str]) -> Message<'a> {
+        let (mut text, mut values) = (String::new(), Vec::new());
         loop {
-            let (text, after) = literal(rest)?;
-            message.text.push_str(text);
-            rest = after.strip_prefix(", ").unwrap_or(after);
-            if let Some(value) = rest.strip_prefix("(long long) ") {
-                let (value, after) = value.split_once(", ")?;
-                message.text.push('%');
-                message.values.push(value);
-                rest = after;
-            }
-            match rest.strip_prefix('"') {
-                Some(next) => rest = next,
-                None => return Some(message),
-            }
+            tokens = match tokens {
+                [literal, rest @ ..] if literal.starts_with('"') => {
+                    text.push_str(&literal[1..literal.len() - 1]);
+                    rest
+                }
+                [",", "(", "long", "long", ")", rest @ ..] => {
+                    let end = rest
+                        .iter()
+                        .position(|token| *token == ",")
+                        .unwrap_or(rest.len());
+                    text.push('%');
+                    values.push(span(line, &rest[..end]));
+                    &rest[end..]
+                }
+                [",", rest @ ..] => rest,
+                _ => return Message { text, values },
+            };
         }
     }
-}
-
-/// The text before the quote that ends a string literal, and the text after the quote.
-fn literal(text: &str) -> Option<(&str, &str)> {
-    let mut escaped = false;
-    let end = text.find(|c| {
-        let ends = c == '"' && !escaped;
-        escaped = c == '\\' && !escaped;
-        ends
-    })?;
-    Some((&text[..end], &text[end + 1..]))
 }
 
 #[cfg(test)]
@@ -400,7 +399,7 @@ mod tests {
             ),
         ] {
             let text = format!("    int64_t n_2 = (int64_t) 1;\n    {line}\n");
-            let Err(error) = read(&text, &Version::new("0.26.1")) else {
+            let Err(error) = read(&Source::read(&text), &Version::new("0.26.1")) else {
                 panic!("{line} is accepted")
             };
             assert_eq!(error.kind(), ErrorKind::Layout);
@@ -409,6 +408,6 @@ mod tests {
             }
         }
         let derived = "if (memblock_alloc(ctx, &v->mem, arr->shape[2] * 4, \"v\"))";
-        assert!(read(derived, &Version::new("0.26.1")).is_ok());
+        assert!(read(&Source::read(derived), &Version::new("0.26.1")).is_ok());
     }
 }

@@ -20,9 +20,9 @@
 //! ```
 
 pub(super) mod blanks;
-pub(super) mod calls;
+mod calls;
 mod columns;
-pub(super) mod divisions;
+mod divisions;
 pub(super) mod expr;
 pub(super) mod fills;
 mod hooks;
@@ -34,7 +34,7 @@ pub(super) mod token;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futhark_manifest::{Program, Version};
+use futhark_manifest::Program;
 
 use super::error::Error;
 use blanks::Blank;
@@ -45,8 +45,8 @@ pub(super) use source::Source;
 
 /// The parts of the generated C that other modules use.
 pub(super) struct Generated<'a> {
-    c_text: &'a str,
-    version: &'a Version,
+    /// The lines of `name.c` with the statements that matter for sizes; none if the unit is not hardened.
+    pub lines: Vec<Line<'a>>,
     /// Preprocessor directives, in order.
     pub directives: Vec<&'a str>,
     /// The names of all called functions and macros.
@@ -78,16 +78,19 @@ impl<'a> Generated<'a> {
         hooks::check(&source, program)?;
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
-            true => fills::read(c_text, &source, &program.version)?,
+            true => fills::read(&source, &program.version)?,
+            false => Vec::new(),
+        };
+        let lines = match hardened {
+            true => lines::read(&source, &program.version)?,
             false => Vec::new(),
         };
         if hardened {
-            calls::check(&source, &program.version)?;
-            divisions::read(c_text, &program.version)?;
+            calls::check(&source, &lines, &program.version)?;
+            divisions::check(&source, &program.version)?;
         }
         Ok(Generated {
-            c_text,
-            version: &program.version,
+            lines,
             declared: Source::read(h_text).prototypes,
             blanks: blanks::all(&source, &layouts, program),
             columns: columns::all(&source, &layouts, program),
@@ -96,14 +99,5 @@ impl<'a> Generated<'a> {
             calls: source.calls,
             directives: source.directives,
         })
-    }
-
-    /// The lines of `name.c` with the statements that matter for sizes.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Layout`](super::ErrorKind::Layout): an allocation is not in the expected form.
-    pub(super) fn lines(&self) -> Result<Vec<Line<'a>>, Error> {
-        lines::read(self.c_text, self.version)
     }
 }

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::token::{Kind, Token, tokens};
+use super::token::{is_directive, is_name, place, span, tokens};
 
 /// The directives, definitions, declarations and calls of one C file. If a name is defined for
 /// several systems, the first definition counts.
 #[derive(Debug, Default)]
 pub(in crate::compile) struct Source<'a> {
+    pub text: &'a str,
+    /// All tokens.
+    pub tokens: Vec<&'a str>,
     /// Preprocessor directives, in order.
     pub directives: Vec<&'a str>,
-    /// The text between the braces of each struct.
-    pub structs: BTreeMap<&'a str, &'a str>,
+    /// The tokens between the braces of each struct.
+    pub structs: BTreeMap<&'a str, Vec<&'a str>>,
     pub functions: BTreeMap<&'a str, Function<'a>>,
     /// The names of declared functions, in order.
     pub prototypes: Vec<&'a str>,
@@ -19,34 +22,34 @@ pub(in crate::compile) struct Source<'a> {
     pub calls: BTreeSet<&'a str>,
 }
 
-/// A function definition.
-#[derive(Clone, Copy, Debug)]
+/// The tokens of a function definition.
+#[derive(Clone, Debug)]
 pub(in crate::compile) struct Function<'a> {
-    /// The text between the parentheses.
-    pub parameters: &'a str,
-    /// The text between the braces.
-    pub body: &'a str,
+    /// Those between the parentheses.
+    pub parameters: Vec<&'a str>,
+    /// Those between the braces.
+    pub body: Vec<&'a str>,
 }
 
 impl<'a> Source<'a> {
     pub(in crate::compile) fn read(text: &'a str) -> Source<'a> {
-        let mut source = Source::default();
-        let mut code = tokens(text);
-        code.retain(|token| {
-            let is_directive = token.kind == Kind::Directive;
-            if is_directive {
-                source.directives.push(token.text);
-            }
-            !is_directive
-        });
-        source.calls.extend(calls(&code));
-        for directive in &source.directives {
-            // Without its `#`, the content of a directive consists of ordinary tokens.
-            source.calls.extend(calls(&tokens(&directive[1..])));
-        }
+        let tokens = tokens(text);
+        let (directives, code): (Vec<&str>, Vec<&str>) =
+            tokens.iter().partition(|token| is_directive(token));
+        // Without its `#`, the content of a directive consists of ordinary tokens.
+        let in_macros = directives.iter().flat_map(|line| self::tokens(&line[1..]));
+        let mut source = Source {
+            text,
+            calls: calls(&code)
+                .chain(calls(&in_macros.collect::<Vec<_>>()))
+                .collect(),
+            tokens,
+            directives,
+            ..Source::default()
+        };
         let mut rest = &code[..];
         while !rest.is_empty() {
-            rest = source.read_item(text, rest);
+            rest = source.read_item(rest);
         }
         source
     }
@@ -55,86 +58,85 @@ impl<'a> Source<'a> {
     pub(super) fn called(&self, by: impl Fn(&str) -> bool) -> BTreeSet<&'a str> {
         let callers = self.functions.iter().filter(|(name, _)| by(name));
         callers
-            .flat_map(|(_, f)| calls(&tokens(f.body)).collect::<Vec<_>>())
+            .flat_map(|(_, function)| calls(&function.body))
             .collect()
     }
 
     /// Reads the first declaration or definition of `tokens` and returns the tokens after it.
-    fn read_item<'t>(&mut self, text: &'a str, tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
-        let Some(end) = tokens.iter().position(|t| t.is(";") || t.is("{")) else {
+    fn read_item<'t>(&mut self, tokens: &'t [&'a str]) -> &'t [&'a str] {
+        let Some(end) = tokens.iter().position(|token| matches!(*token, ";" | "{")) else {
             return &[];
         };
         // The closing brace of `extern "C"` can precede a declaration.
-        let head = &tokens[..end];
-        let start = head.iter().take_while(|t| t.is("}")).count();
-        let head = &head[start..];
-        if tokens[end].is(";") {
+        let start = tokens.iter().take_while(|token| **token == "}").count();
+        let (head, rest) = (&tokens[start..end], &tokens[end + 1..]);
+        if tokens[end] == ";" {
             self.prototypes
-                .extend(declarator(head).map(|(name, ..)| name));
-            return &tokens[end + 1..];
+                .extend(declarator(head).map(|(name, _)| name));
+            return rest;
         }
-        if head.first().is_some_and(|token| token.text == "extern") && head.len() == 2 {
-            return &tokens[end + 1..];
+        if let ["extern", _] = head {
+            return rest;
         }
-        let length = block(text, &tokens[end..]);
-        let close = (end + length).min(tokens.len() - 1);
-        let body = &text[tokens[end].end()..tokens[close].at];
-        if let [keyword, name] = head
-            && keyword.text == "struct"
-        {
-            self.structs.entry(name.text).or_insert(body);
-        } else if let Some((name, open, close)) = declarator(head) {
-            let parameters = &text[open.end()..close.at];
-            let function = Function { parameters, body };
-            self.functions.entry(name).or_insert(function);
+        let body = &rest[..self.block(head, &tokens[end..])];
+        if let ["struct", name] = head {
+            self.structs.entry(name).or_insert(body.to_vec());
+        } else if let Some((name, parameters)) = declarator(head) {
+            let (parameters, body) = (parameters.to_vec(), body.to_vec());
+            self.functions
+                .entry(name)
+                .or_insert(Function { parameters, body });
         }
-        &tokens[close + 1..]
+        rest.get(body.len() + 1..).unwrap_or_default()
     }
-}
 
-/// The name of a function, and its parentheses, which end the head of a declaration.
-fn declarator<'a, 't>(head: &'t [Token<'a>]) -> Option<(&'a str, &'t Token<'a>, &'t Token<'a>)> {
-    let close = head.last().filter(|token| token.is(")"))?;
-    let mut depth = 0;
-    let open = head.iter().rposition(|token| {
-        depth += i32::from(token.is(")")) - i32::from(token.is("("));
-        depth == 0
-    })?;
-    let name = head[..open].last()?;
-    (name.kind == Kind::Word).then_some((name.text, &head[open], close))
-}
-
-/// The index of the brace that closes the block at the beginning of `tokens`.
-///
-/// Braces need not be balanced, because directives can select between two beginnings of a block.
-/// Therefore a brace at the beginning of a line always closes, as it does in all generated code.
-fn block(text: &str, tokens: &[Token<'_>]) -> usize {
-    let mut depth = 0;
-    for (i, token) in tokens.iter().enumerate() {
-        if token.is("{") {
-            depth += 1;
-        } else if token.is("}") {
-            depth -= 1;
-            let starts_line = token.at == 0 || text.as_bytes()[token.at - 1] == b'\n';
-            let one_line = || !text[tokens[0].at..token.at].contains('\n');
-            if starts_line || (depth == 0 && (one_line() || !is_function(text, &tokens[0]))) {
-                return i;
+    /// The number of tokens in the braces at the beginning of `tokens`, which `head` precedes.
+    ///
+    /// Braces need not be balanced, because directives can select between two beginnings of a block.
+    /// Therefore a brace at the beginning of a line always closes, as it does in all generated code.
+    fn block(&self, head: &[&str], tokens: &[&'a str]) -> usize {
+        let is_function = head.last() == Some(&")");
+        let mut depth = 0;
+        for (i, token) in tokens.iter().enumerate() {
+            if *token == "{" {
+                depth += 1;
+            } else if *token == "}" {
+                depth -= 1;
+                let ends = || !is_function || !span(self.text, &tokens[..=i]).contains('\n');
+                if starts_line(self.text, token) || depth == 0 && ends() {
+                    return i - 1;
+                }
             }
         }
+        tokens.len() - 1
     }
-    tokens.len()
 }
 
-/// Whether a block belongs to a function, as opposed to an initialiser or a type.
-fn is_function(text: &str, open: &Token<'_>) -> bool {
-    text[..open.at].trim_end().ends_with(')')
+/// Whether a token is at the beginning of a line of `text`.
+pub(super) fn starts_line(text: &str, token: &str) -> bool {
+    let before = &text[..place(text, token)];
+    before.is_empty() || before.ends_with('\n')
+}
+
+/// The name of a function, and its parameters, which end the head of a declaration.
+fn declarator<'a, 't>(head: &'t [&'a str]) -> Option<(&'a str, &'t [&'a str])> {
+    let [rest @ .., ")"] = head else {
+        return None;
+    };
+    let mut depth = 1;
+    let open = rest.iter().rposition(|token| {
+        depth += i32::from(*token == ")") - i32::from(*token == "(");
+        depth == 0
+    })?;
+    let name = rest[..open].last().filter(|name| is_name(name))?;
+    Some((name, &rest[open + 1..]))
 }
 
 /// The names in front of parentheses.
-fn calls<'a>(tokens: &[Token<'a>]) -> impl Iterator<Item = &'a str> {
+pub(super) fn calls<'a>(tokens: &[&'a str]) -> impl Iterator<Item = &'a str> {
     let pairs = tokens.windows(2);
-    let pairs = pairs.filter(|pair| pair[0].kind == Kind::Word && pair[1].is("("));
-    pairs.map(|pair| pair[0].text)
+    let calls = pairs.filter(|pair| is_name(pair[0]) && pair[1] == "(");
+    calls.map(|pair| pair[0])
 }
 
 #[cfg(test)]
@@ -179,11 +181,15 @@ hipError_t last(int b)
         assert_eq!(source.prototypes, ["declared"]);
         let names: Vec<_> = source.functions.keys().copied().collect();
         assert_eq!(names, ["f", "last", "one"]);
-        assert_eq!(source.functions["last"].parameters, "int b");
-        assert!(source.functions["last"].body.contains("clSixth"));
-        assert!(source.functions["f"].parameters.ends_with("(*g)(int)"));
-        assert_eq!(source.structs["pair"].matches("int").count(), 2);
-        assert_eq!(source.structs["empty"].trim(), "");
+        assert_eq!(source.functions["last"].parameters, ["int", "b"]);
+        assert!(source.functions["last"].body[2].contains("clSixth"));
+        let parameters = span(TEXT, &source.functions["f"].parameters);
+        assert!(parameters.ends_with("(*g)(int)"));
+        let ints = source.structs["pair"]
+            .iter()
+            .filter(|token| **token == "int");
+        assert_eq!(ints.count(), 2);
+        assert!(source.structs["empty"].is_empty());
     }
 
     #[test]

@@ -1,82 +1,91 @@
-//! Splits C text into tokens, as far as finding definitions and calls requires it.
+//! The lexer of generated C, as far as finding definitions, calls and sizes requires it.
+//!
+//! A token is a slice of the text, so that its first character tells its kind, and its address its place.
 
-/// The kind of a [`Token`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::compile) enum Kind {
-    /// An identifier or a keyword.
-    Word,
-    /// A string, a character or a number.
-    Literal,
-    /// A preprocessor directive with its continuation lines.
-    Directive,
-    /// Any other character.
-    Mark,
-}
-
-/// A token and its position in the text.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::compile) struct Token<'a> {
-    pub kind: Kind,
-    pub text: &'a str,
-    pub at: usize,
-}
-
-impl Token<'_> {
-    pub(in crate::compile) fn is(&self, mark: &str) -> bool {
-        self.kind == Kind::Mark && self.text == mark
-    }
-
-    pub(in crate::compile) fn end(&self) -> usize {
-        self.at + self.text.len()
-    }
-}
-
-/// The tokens of `text`, without white space and comments.
-pub(in crate::compile) fn tokens(text: &str) -> Vec<Token<'_>> {
+/// The tokens of `text`, without white space and comments: names, numbers, literals in quotes, operators, and
+/// preprocessor directives with their continuation lines.
+pub(in crate::compile) fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
-    let mut at = 0;
+    let mut rest = text;
     let mut starts_line = true;
-    while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at..];
-        if c.is_whitespace() {
-            starts_line |= c == '\n';
-            at += c.len_utf8();
-            continue;
-        }
-        if rest.starts_with("//") {
-            at += rest.find('\n').unwrap_or(rest.len());
-            continue;
-        }
-        if rest.starts_with("/*") {
-            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
-            continue;
-        }
-        let (kind, length) = match c {
-            '#' if starts_line => (Kind::Directive, logical_line(rest)),
-            '"' | '\'' => (Kind::Literal, quoted(rest, c)),
-            '0'..='9' => (Kind::Literal, word(rest)),
-            'a'..='z' | 'A'..='Z' | '_' => (Kind::Word, word(rest)),
-            _ => (Kind::Mark, c.len_utf8()),
+    while let Some(c) = rest.chars().next() {
+        let (length, is_token) = match c {
+            _ if c.is_whitespace() => (c.len_utf8(), false),
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
+            '/' if rest.starts_with("/*") => {
+                (rest.find("*/").map_or(rest.len(), |at| at + 2), false)
+            }
+            '#' if starts_line => (logical_line(rest), true),
+            '"' | '\'' => (quoted(rest, c), true),
+            _ if is_word(c) => (identifier(rest).len(), true),
+            _ => (operator(rest).unwrap_or(c.len_utf8()), true),
         };
-        starts_line = false;
-        tokens.push(Token {
-            kind,
-            text: &rest[..length],
-            at,
-        });
-        at += length;
+        let (token, after) = rest.split_at(length);
+        if is_token {
+            tokens.push(token);
+        }
+        starts_line = !is_token && (starts_line || c == '\n');
+        rest = after;
     }
     tokens
 }
 
-/// The identifier at the beginning of `text`.
-pub(in crate::compile) fn identifier(text: &str) -> &str {
-    &text[..word(text)]
+const OPERATORS: [&str; 17] = [
+    "->", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "<<", ">>", "+=", "-=", "*=", "/=", "%=",
+    "^=",
+];
+
+/// The length of the operator of several characters at the beginning of `text`.
+fn operator(text: &str) -> Option<usize> {
+    let found = OPERATORS
+        .iter()
+        .find(|operator| text.starts_with(**operator));
+    found.map(|operator| operator.len())
 }
 
-fn word(text: &str) -> usize {
-    text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len())
+/// Whether a token is an identifier or a keyword.
+pub(in crate::compile) fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| is_word(c) && !c.is_ascii_digit())
+}
+
+pub(super) fn is_directive(token: &str) -> bool {
+    token.len() > 1 && token.starts_with('#')
+}
+
+pub(in crate::compile) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The identifier at the beginning of `text`.
+pub(in crate::compile) fn identifier(text: &str) -> &str {
+    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
+}
+
+/// The place of `token` in `text`, which it is a slice of.
+pub(in crate::compile) fn place(text: &str, token: &str) -> usize {
+    token.as_ptr().addr() - text.as_ptr().addr()
+}
+
+/// The part of `text` from the first to the last of its `tokens`.
+pub(in crate::compile) fn span<'a>(text: &'a str, tokens: &[&'a str]) -> &'a str {
+    match (tokens.first(), tokens.last()) {
+        (Some(first), Some(last)) => &text[place(text, first)..place(text, last) + last.len()],
+        _ => "",
+    }
+}
+
+/// The number of tokens up to the bracket that closes the one at the beginning of `tokens`.
+pub(in crate::compile) fn group(tokens: &[&str]) -> Option<usize> {
+    let mut depth = 0;
+    let end = tokens.iter().position(|token| {
+        match *token {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    end.map(|end| end + 1)
 }
 
 /// The length of a line, including the lines that a backslash appends to it.
@@ -86,11 +95,13 @@ fn logical_line(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// The length of the literal at the beginning of `text`, including its quotes.
+/// The length of the literal at the beginning of `text`, including its quotes. It ends at the end of the line, too, so
+/// that a quote in text for another system does not hide the rest.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (i, c) in text.char_indices().skip(1) {
         match c {
+            '\n' => return i,
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             _ if c == quote => return i + 1,

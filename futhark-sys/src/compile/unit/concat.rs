@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 
 use crate::compile::generated::lines::{Line, Statement};
+use crate::compile::generated::token::span;
 
 /// The checks, by the number of the line that each one precedes.
 pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
@@ -50,8 +51,15 @@ pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
 fn parts<'a>(lines: &[Line<'a>], offset: &str) -> Vec<&'a str> {
     let block = lines[0].indent().len();
     let in_block = |line: &&Line<'_>| line.text.trim().is_empty() || line.indent().len() >= block;
-    let part = |line: &Line<'a>| match line.statement {
-        Statement::Advance { offset: to, length } if to == offset => Some(length),
+    let part = |line: &Line<'a>| match (&line.statement, &*line.tokens) {
+        (
+            Statement::Step {
+                name,
+                operator: "+=",
+                ..
+            },
+            [_, _, length @ .., ";"],
+        ) if *name == offset => Some(span(line.text, length)),
         _ => None,
     };
     lines.iter().take_while(in_block).filter_map(part).collect()

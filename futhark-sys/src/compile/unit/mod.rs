@@ -46,7 +46,7 @@ pub(super) fn checked_c(
     program: &Program,
     fast: bool,
 ) -> Result<String, Error> {
-    let text = sizes::checked(lines, program.backend, &program.version)?.text;
+    let text = sizes::checked(lines, program.backend, &program.version)?;
     Ok(match fast {
         true => unused::inline_functions(&text),
         false => text,

@@ -7,7 +7,7 @@ use futhark_manifest::{OpaqueType, Type};
 
 use super::wrappers::duplicate_array;
 use super::{Unit, elem_number, elements};
-use crate::compile::generated::layout::{self, ArrayStruct, Component, Rule};
+use crate::compile::generated::layout::{self, ArrayStruct, Component, Layouts, Rule};
 
 pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
     // Duplicating an opaque value duplicates its arrays. The functions for arrays exist, except
@@ -58,7 +58,7 @@ fn write_opaque(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut String)
     let components = layouts.components(ident);
     let rules = layout::rules(layouts, unit.program, ty);
     write_components(ident, components, &rules, c);
-    write_references(ident, components, c);
+    write_references(ident, layouts, c);
     write_copy(unit, ty, components, c);
     let free = &opaque.ops.free;
     let _ = writeln!(
@@ -66,7 +66,7 @@ fn write_opaque(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut String)
         "FUT_WRAP_DUPLICATE({ident}, {free})\nFUT_WRAP_FREE({free}, {ident})"
     );
     if let Some(store) = &opaque.ops.store {
-        let storable = storable(ident, components);
+        let storable = storable(ident, layouts);
         let units = match components.iter().any(Component::is_units) {
             true => format!("FUT_CLEAR_UNITS({store}, {ident})"),
             false => String::new(),
@@ -83,22 +83,13 @@ fn write_opaque(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType, c: &mut String)
     elements::write(unit, ty, opaque, c);
 }
 
-/// The components that are arrays, with their indices.
-fn arrays(components: &[Component]) -> impl Iterator<Item = (usize, &ArrayStruct)> {
-    let components = components.iter().enumerate();
-    components.filter_map(|(i, component)| match component {
-        Component::Array(array) => Some((i, array)),
-        Component::Scalar(_) => None,
-    })
-}
-
 /// Refuses a value whose stored size C would compute wrongly.
-fn storable(ident: &str, components: &[Component]) -> String {
+fn storable(ident: &str, layouts: &Layouts) -> String {
     let check = |(i, array): (usize, &ArrayStruct)| {
         let (rank, size) = (array.rank, array.elem.size());
         format!("FUT_STORABLE({ident}, {i}, {rank}, {size}) ")
     };
-    arrays(components).map(check).collect()
+    layouts.arrays(ident).map(check).collect()
 }
 
 /// Writes the layout, and assertions that it matches the structs.
@@ -155,8 +146,10 @@ fn write_components(ident: &str, components: &[Component], rules: &[Rule], c: &m
     );
 }
 
-fn write_references(ident: &str, components: &[Component], c: &mut String) {
-    let counts = arrays(components).map(|(i, _)| format!("FUT_COUNT({i}) "));
+fn write_references(ident: &str, layouts: &Layouts, c: &mut String) {
+    let counts = layouts
+        .arrays(ident)
+        .map(|(i, _)| format!("FUT_COUNT({i}) "));
     let counts: String = counts.collect();
     let _ = writeln!(c, "FUT_REFERENCES({ident}, {counts})");
 }

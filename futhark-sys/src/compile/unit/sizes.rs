@@ -26,21 +26,13 @@ use std::fmt::Write as _;
 use futhark_manifest::{Backend, Version};
 
 use super::bounds::Bounds;
-use super::operations::{self, Use};
+use super::operations;
 use super::runtime::{self, Definition};
 use super::{concat, fills};
 use crate::compile::error::Error;
-use crate::compile::generated::calls;
 use crate::compile::generated::expr::Expr;
 use crate::compile::generated::lines::{Line, Passed, Purpose, Statement};
 use crate::compile::generated::token::identifier;
-
-pub(super) struct Checked {
-    pub text: String,
-    /// How many operations in the functions of the program have each use.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test prints it"))]
-    pub uses: BTreeMap<Use, usize>,
-}
 
 /// The generated C with checked sizes.
 ///
@@ -52,7 +44,7 @@ pub(super) fn checked(
     lines: &[Line<'_>],
     backend: Backend,
     version: &Version,
-) -> Result<Checked, Error> {
+) -> Result<String, Error> {
     let sizes = variables(lines, |line| match &line.statement {
         Statement::Pass(passed) => passed.sizes.iter().map(|(_, size)| size).collect(),
         _ => Vec::new(),
@@ -69,7 +61,6 @@ pub(super) fn checked(
         passed: BTreeSet::new(),
         version,
         text: String::new(),
-        uses: BTreeMap::new(),
     };
     // On ISPC, kernels share the structures that pass variables, and kernels are not changed.
     if backend == Backend::Multicore {
@@ -92,10 +83,7 @@ pub(super) fn checked(
         }
         writer.end(&scope)?;
     }
-    Ok(Checked {
-        text: writer.text,
-        uses: writer.uses,
-    })
+    Ok(writer.text)
 }
 
 /// The first line and the end of each function, together with the text before it.
@@ -151,8 +139,6 @@ struct Scope<'a, 'l> {
     definition: Option<(Definition<'a>, &'a str)>,
     /// Whether the line before is a condition whose statement has no braces.
     is_condition: bool,
-    /// Whether the line belongs to a function of the program.
-    is_of_program: bool,
     /// Whether the line belongs to a function of the runtime that divides integers.
     divides: bool,
     bounds: Bounds<'a, 'l>,
@@ -167,8 +153,6 @@ struct Writer<'a, 'v> {
     passed: BTreeSet<&'a str>,
     version: &'v Version,
     text: String,
-    /// How many operations of the functions of the program have each use.
-    uses: BTreeMap<Use, usize>,
 }
 
 impl<'a> Writer<'a, '_> {
@@ -239,7 +223,10 @@ impl<'a> Writer<'a, '_> {
         next: Option<&Line<'a>>,
         scope: &mut Scope<'a, 'l>,
     ) -> Result<(), Error> {
-        self.place_operations(line, scope)?;
+        if line.function.is_some() && !operations::are_known(line) {
+            let why = "what becomes of its result is not known";
+            return Err(Error::unsupported(self.version, line.text.trim(), why));
+        }
         let next = next.map(|next| &next.statement);
         let completed = match &line.statement {
             Statement::Test { condition, .. } | Statement::Check(condition) => {
@@ -289,6 +276,12 @@ impl<'a> Writer<'a, '_> {
             Statement::Assign { name, value } if scope.declared.contains(name) => {
                 self.define(line, "", name, value.as_ref(), scope)?;
             }
+            // `concat` reads the steps of an offset.
+            Statement::Step { name, .. }
+                if scope.declared.contains(name) && !name.starts_with("tmp_offs_") =>
+            {
+                self.define(line, "", name, None, scope)?;
+            }
             _ => self.pass(line, scope),
         }
         let code = line.text.trim();
@@ -297,33 +290,6 @@ impl<'a> Writer<'a, '_> {
             scope.is_condition = conditions.any(|condition| code.starts_with(condition))
                 && !code.ends_with(['{', '}', ';']);
         }
-        Ok(())
-    }
-
-    /// Counts the operations on a line of a function of the program, and refuses one in an unknown place.
-    fn place_operations(
-        &mut self,
-        line: &Line<'a>,
-        scope: &mut Scope<'a, '_>,
-    ) -> Result<(), Error> {
-        if !line.text.starts_with([' ', '{']) {
-            scope.is_of_program = calls::begins_function_of_program(line.text);
-        }
-        if !scope.is_of_program || line.text.trim_start().starts_with("//") {
-            return Ok(());
-        }
-        let is_checked = match line.statement {
-            Statement::Define { name, .. } | Statement::Assign { name, .. } => {
-                scope.checked.contains(name)
-            }
-            _ => false,
-        };
-        let Ok(uses) = operations::uses(line, is_checked) else {
-            let why = "what becomes of its result is not known";
-            return Err(Error::unsupported(self.version, line.text.trim(), why));
-        };
-        uses.into_iter()
-            .for_each(|of| *self.uses.entry(of).or_default() += 1);
         Ok(())
     }
 
@@ -494,12 +460,12 @@ impl<'a> Writer<'a, '_> {
 mod tests {
     use super::*;
     use crate::compile::error::ErrorKind;
-    use crate::compile::generated::lines;
+    use crate::compile::generated::{Source, lines};
 
     fn checked(text: &str) -> Result<String, Error> {
         let version = Version::new("0.26.1");
-        let lines = lines::read(text, &version)?;
-        super::checked(&lines, Backend::Multicore, &version).map(|checked| checked.text)
+        let lines = lines::read(&Source::read(text), &version)?;
+        super::checked(&lines, Backend::Multicore, &version)
     }
 
     /// A function in which `n_1` becomes a size.
