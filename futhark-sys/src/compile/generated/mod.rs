@@ -8,28 +8,24 @@
 //! token.rs    the text as tokens
 //! source.rs   directives, functions, structs, declarations and calls
 //! hooks.rs    which functions our C file replaces or uses
-//! calls.rs    which functions of the runtime a program calls, and where their sizes are checked
-//! divisions.rs  that every divisor is compared with zero, or known
-//! layout.rs   the components of opaque values, from their structs
-//! columns.rs  which of them are the columns of an array of records
+//! layout.rs   the components of opaque values, and which of them are columns of an array of records
 //! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
-//! kernels.rs  which memory the kernels of a GPU program change
-//! fills.rs    the state on a device, and how the function that initialises constants fills it
+//! state.rs    the state on a device, which kernels change and the function that initialises constants fills
 //! lines.rs    the statements that compute sizes, allocate and check
 //! expr.rs     integer expressions in those statements
+//! calls.rs    which functions of the runtime a program calls, and where their sizes are checked
+//! divisions.rs  that every divisor is compared with zero, or known
 //! ```
 
 pub(super) mod blanks;
 mod calls;
-mod columns;
 mod divisions;
 pub(super) mod expr;
-pub(super) mod fills;
 mod hooks;
-mod kernels;
 pub(super) mod layout;
 pub(super) mod lines;
 mod source;
+mod state;
 pub(super) mod token;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,10 +34,10 @@ use futhark_manifest::Program;
 
 use super::error::Error;
 use blanks::Blank;
-use fills::Fill;
 use layout::Layouts;
 use lines::Line;
 pub(super) use source::Source;
+use state::Fill;
 
 /// The parts of the generated C that other modules use.
 pub(super) struct Generated<'a> {
@@ -78,7 +74,7 @@ impl<'a> Generated<'a> {
         hooks::check(&source, program)?;
         let layouts = Layouts::read(&source, program)?;
         let fills = match program.backend.is_gpu() {
-            true => fills::read(&source, &program.version)?,
+            true => state::fills(&source, &program.version)?,
             false => Vec::new(),
         };
         let lines = match hardened {
@@ -93,7 +89,7 @@ impl<'a> Generated<'a> {
             lines,
             declared: Source::read(h_text).prototypes,
             blanks: blanks::all(&source, &layouts, program),
-            columns: columns::all(&source, &layouts, program),
+            columns: layout::all_columns(&source, &layouts, program),
             layouts,
             fills,
             calls: source.calls,

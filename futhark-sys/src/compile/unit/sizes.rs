@@ -26,9 +26,9 @@ use std::fmt::Write as _;
 use futhark_manifest::{Backend, Version};
 
 use super::bounds::Bounds;
+use super::concat;
 use super::operations;
 use super::runtime::{self, Definition};
-use super::{concat, fills};
 use crate::compile::error::Error;
 use crate::compile::generated::expr::Expr;
 use crate::compile::generated::lines::{Line, Passed, Purpose, Statement};
@@ -54,7 +54,6 @@ pub(super) fn checked(
         _ => Vec::new(),
     });
     let concatenations = concat::checks(lines);
-    let fills = fills::of_units(lines);
     let mut writer = Writer {
         sizes,
         counts,
@@ -73,9 +72,9 @@ pub(super) fn checked(
             if let Some(check) = concatenations.get(&i) {
                 writer.text.push_str(check);
             }
-            if let Some(fill) = fills.get(&i) {
-                writer.write_check(lines[i].indent(), fill.counts.iter().copied(), &scope);
-                i = fill.end;
+            if let Some(counts) = counts_of_units(&lines[i..end]) {
+                writer.write_check(lines[i].indent(), counts.iter().copied(), &scope);
+                i += 2 * counts.len() - 1;
             } else {
                 writer.write_line(&lines[i], lines.get(i + 1), &mut scope)?;
                 i += 1;
@@ -92,6 +91,40 @@ fn items(lines: &[Line<'_>]) -> Vec<(usize, usize)> {
     let ends = (1..=lines.len()).filter(is_end);
     ends.scan(0, |begin, end| Some((std::mem::replace(begin, end), end)))
         .collect()
+}
+
+/// The dimensions of a fill with values that need no memory, such as `replicate n ()`, if one begins `lines`; the innermost
+/// first. Its loops have no body, so there is nothing to do, but a negative number of values is an error:
+///
+/// ```c
+/// for (int64_t nest_i_5624 = 0; nest_i_5624 < n_5524; nest_i_5624++) {
+///     for (int64_t nest_i_5625 = 0; nest_i_5625 < m_5525; nest_i_5625++) { }
+/// }
+/// ```
+fn counts_of_units<'l, 'a>(lines: &'l [Line<'a>]) -> Option<Vec<&'l Expr<'a>>> {
+    let has_body = |line: &&Line<'_>| {
+        matches!(
+            line.statement,
+            Statement::Loop {
+                is_empty: false,
+                ..
+            }
+        )
+    };
+    let outer = lines.iter().take_while(has_body).count();
+    let counts = lines
+        .get(..=outer)?
+        .iter()
+        .rev()
+        .map(|line| match &line.statement {
+            Statement::Loop { count, .. } => count.as_ref(),
+            _ => None,
+        });
+    let counts = counts.collect::<Option<_>>()?;
+    let ends = lines.get(outer + 1..2 * outer + 1)?;
+    ends.iter()
+        .all(|line| line.text.trim() == "}")
+        .then_some(counts)
 }
 
 /// The variables on which the expressions depend that `roots` returns.

@@ -1,22 +1,22 @@
-//! One wrapper of type `fut_call` per function of the manifest. The bodies are the macros of
-//! `fut_wrappers.h`; each function here writes one use of them.
+//! One wrapper of type `fut_call` per function of the manifest, and the validation of shapes (`fut_values.h`). The
+//! bodies are the macros of `fut_wrappers.h`; each function here writes one use of them.
 //!
 //! Assertions before the wrappers compare the type of each C function with the one that follows
 //! from the manifest, so a manifest that disagrees with its code does not compile.
 
 use std::fmt::Write as _;
 
-use futhark_manifest::c::{CType, Prototype};
+use futhark_manifest::c::Prototype;
 use futhark_manifest::{
-    self as manifest, ArrayType, Call, ElemType, Operation, Owner, Program, Structure, Type,
-    TypeKind, TypeRef,
+    self as manifest, Call, Operation, Owner, Program, Structure, Type, TypeRef,
 };
 
-use super::{Unit, shapes, write_text};
+use super::inputs::{Unit, literal};
 use crate::compile::generated::blanks::Blank;
+use crate::compile::generated::layout::ArrayStruct;
 
 /// A function of `fut_table.functions`.
-pub(in crate::compile) struct Function<'a> {
+pub(super) struct Function<'a> {
     pub call: Call<'a>,
     /// A description for messages.
     pub label: String,
@@ -28,17 +28,17 @@ pub(in crate::compile) struct Function<'a> {
 
 impl<'a> Function<'a> {
     /// The name of the C function.
-    pub fn cfun(&self) -> &'a str {
+    pub(super) fn cfun(&self) -> &'a str {
         self.call.function.name
     }
 
-    pub fn is_entry(&self) -> bool {
+    pub(super) fn is_entry(&self) -> bool {
         self.call.function.operation == Operation::EntryPoint
     }
 }
 
 /// All functions in the table, in the order of their numbers.
-pub(in crate::compile) fn functions(program: &Program) -> Vec<Function<'_>> {
+pub(super) fn functions(program: &Program) -> Vec<Function<'_>> {
     let calls = program.calls().into_iter();
     let listed = calls.map(|call| {
         let entry = match call.function.owner {
@@ -63,7 +63,7 @@ fn label(program: &Program, function: &manifest::Function<'_>) -> String {
         Owner::Type(id) => program.get(id),
     };
     let structure = ty.as_opaque().map(|opaque| &opaque.structure);
-    let part = || match (structure, function.part) {
+    let part = match (structure, function.part) {
         (Some(Structure::Record(record)), Some(part)) => &*record.fields[part].name,
         (Some(Structure::RecordArray(array)), Some(part)) => &*array.fields[part].name,
         (Some(Structure::Sum(sum)), Some(part)) => &*sum.variants[part].name,
@@ -74,17 +74,22 @@ fn label(program: &Program, function: &manifest::Function<'_>) -> String {
         Operation::RecordNew => format!("record {name}"),
         Operation::RecordArrayZip => format!("zip to {name}"),
         Operation::RecordProject | Operation::RecordArrayProject => {
-            format!("field {} of {name}", part())
+            format!("field {part} of {name}")
         }
         Operation::SumVariant => format!("variant of {name}"),
-        Operation::SumConstruct => format!("construct #{} of {name}", part()),
-        Operation::SumDestruct => format!("destruct #{} of {name}", part()),
+        Operation::SumConstruct => format!("construct #{part} of {name}"),
+        Operation::SumDestruct => format!("destruct #{part} of {name}"),
         other => format!("{other} of {name}"),
     }
 }
 
-/// Asserts that every C function has the type that follows from the manifest.
-fn write_types(program: &Program, c: &mut String) {
+/// The validation of shapes, the assertions, and the wrappers.
+pub(super) fn write(unit: &Unit<'_>) -> String {
+    let (program, blanks) = (unit.program, &unit.generated.blanks);
+    let mut c = String::new();
+    for ty in program.types() {
+        c += &find_misshapen(unit, ty.c_ident());
+    }
     for Prototype {
         name,
         result,
@@ -95,74 +100,85 @@ fn write_types(program: &Program, c: &mut String) {
         let types: Vec<String> = parameters.iter().map(|p| p.ty.to_string()).collect();
         let _ = writeln!(c, "FUT_ASSERT_TYPE({name}, {result}, {})", types.join(", "));
     }
-}
-
-pub(super) fn write(unit: &Unit<'_>, c: &mut String) {
-    write_types(unit.program, c);
-    let blanks = &unit.generated.blanks;
-    let bytes = blanks.values().flatten().filter_map(Blank::bytes).max();
-    if let Some(bytes) = bytes {
+    if let Some(bytes) = blanks.values().flatten().filter_map(Blank::bytes).max() {
         let _ = writeln!(c, "static unsigned char fut_zeros[{}];", bytes.max(1));
     }
-    for function in functions(unit.program) {
+    for function in functions(program) {
         let blanks = blanks.get(function.cfun()).map_or(&[][..], Vec::as_slice);
-        write_function(unit, &function, blanks, c);
+        c += &wrapper(program, &function, blanks);
     }
-    for ty in unit.program.types() {
-        if let TypeKind::Array(array) = &ty.kind {
-            write_array(unit, ty, array, c);
+    c
+}
+
+/// A function that finds an array with an invalid shape in a value.
+fn find_misshapen(unit: &Unit<'_>, ident: &str) -> String {
+    let test = |array: &ArrayStruct, value: &str| {
+        let (rank, size) = (array.rank, array.element_size());
+        format!(
+            "  if (FUT_UNLIKELY(!fut_shape_fits({value}->shape, {rank}, {size}, FUT_BLOCK({value})))) {{\n    \
+             *rank = {rank};\n    return {value}->shape;\n  }}\n"
+        )
+    };
+    let layouts = &unit.generated.layouts;
+    let tests: Vec<String> = match layouts.array(ident) {
+        Some(array) => vec![test(array, "value")],
+        None => {
+            let arrays = layouts.arrays(ident);
+            arrays
+                .map(|(i, array)| test(array, &format!("value->v{i}")))
+                .collect()
         }
-    }
+    };
+    // One for many arrays is long, and many wrappers call it.
+    let inline = match tests.len() {
+        0 | 1 => "inline",
+        _ => "__attribute__((noinline))",
+    };
+    format!(
+        "static {inline} const int64_t *fut_misshapen_{ident}(const struct {ident} *value, int *rank) {{\n  \
+         (void)value;\n  (void)rank;\n{}  return NULL;\n}}\n",
+        tests.concat()
+    )
 }
 
-/// The argument of the C function for input `i`.
-fn argument(program: &Program, ty: TypeRef, i: usize) -> String {
-    match ty {
-        TypeRef::Scalar(elem) => format!("FUT_SCALAR_IN({i}, {})", elem.c_type()),
-        TypeRef::Type(id) => format!("FUT_VALUE_IN({i}, {})", program.get(id).c_ident()),
-    }
-}
-
-fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut String) {
-    let (cfun, program) = (f.cfun(), unit.program);
-    let (inputs, outputs) = (&f.call.inputs, &f.call.outputs);
+fn wrapper(program: &Program, f: &Function<'_>, blanks: &[Blank]) -> String {
+    let (cfun, inputs, outputs) = (f.cfun(), &f.call.inputs, &f.call.outputs);
+    let ident = |ty: TypeRef| ty.as_type().map_or("", |id| program.get(id).c_ident());
     if f.call.returns_variant {
-        let TypeRef::Type(id) = inputs[0].0 else {
-            unreachable!("only values have variants");
-        };
-        let _ = writeln!(c, "FUT_WRAP_VARIANT({cfun}, {})", program.get(id).c_ident());
-        return;
+        return format!("FUT_WRAP_VARIANT({cfun}, {})\n", ident(inputs[0].0));
     }
-    let (mut clear, mut frees) = (String::new(), String::new());
-    let (mut call, mut results) = ("c->ctx".to_owned(), String::new());
+    let [mut clear, mut checks, mut results, mut frees] = [const { String::new() }; 4];
+    let mut call = "c->ctx".to_owned();
     for (i, &ty) in outputs.iter().enumerate() {
         match ty {
-            TypeRef::Scalar(elem) => {
-                let _ = write!(call, ", FUT_SCALAR_OUT({i}, {})", elem.c_type());
-            }
+            TypeRef::Scalar(elem) => call += &format!(", FUT_SCALAR_OUT({i}, {})", elem.c_type()),
             TypeRef::Type(id) => {
-                let ty = program.get(id);
-                let _ = write!(clear, "FUT_CLEAR({i}) ");
-                let _ = write!(call, ", FUT_VALUE_OUT({i}, {})", ty.c_ident());
-                frees += &free_result(ty, i);
+                clear += &format!("FUT_CLEAR({i}) ");
+                call += &format!(", FUT_VALUE_OUT({i}, {})", ident(ty));
+                frees += &free_result(program.get(id), i);
             }
         }
     }
-    let mut arguments = String::new();
     for (i, &(ty, _)) in inputs.iter().enumerate() {
-        let _ = write!(call, ", {}", argument(program, ty, i));
-        arguments += &shapes::argument(program, ty, i);
+        match ty {
+            TypeRef::Scalar(elem) => call += &format!(", FUT_SCALAR_IN({i}, {})", elem.c_type()),
+            TypeRef::Type(_) => {
+                let ident = ident(ty);
+                call += &format!(", FUT_VALUE_IN({i}, {ident})");
+                checks += &format!(
+                    "FUT_CHECK_ARGUMENT(c, fut_misshapen_{ident}, in[{i}], \"argument {i}\") "
+                );
+            }
+        }
     }
     if f.call.function.operation == Operation::SumDestruct {
-        arguments += &expect_variant(program, f);
+        checks += &expect_variant(program, f);
     }
     for blank in blanks {
-        if let TypeRef::Type(sum) = outputs[0] {
-            results += &fill_blank(program.get(sum).c_ident(), blank);
-        }
+        results += &fill_blank(ident(outputs[0]), blank);
     }
     for (i, &ty) in outputs.iter().enumerate() {
-        results += &shapes::result(program, ty, i);
+        results += &check_result(program, ty, i);
     }
     let is_scalar = |ty: &TypeRef| matches!(ty, TypeRef::Scalar(_));
     if outputs.is_empty() || outputs.iter().any(is_scalar) {
@@ -170,10 +186,24 @@ fn write_function(unit: &Unit<'_>, f: &Function<'_>, blanks: &[Blank], c: &mut S
         results += "FUT_SYNC(c, rc); ";
     }
     let kind = if f.is_entry() { "ENTRY" } else { "OPERATION" };
-    let _ = writeln!(
-        c,
-        "FUT_WRAP_{kind}({cfun}, {clear}, {arguments}, ({call}), {results}, {frees})"
-    );
+    format!("FUT_WRAP_{kind}({cfun}, {clear}, {checks}, ({call}), {results}, {frees})\n")
+}
+
+/// The validation of result `i` after the call.
+pub(super) fn check_result(program: &Program, ty: TypeRef, i: usize) -> String {
+    let Some(id) = ty.as_type() else {
+        return String::new();
+    };
+    let ident = program.get(id).c_ident();
+    format!(
+        "FUT_CHECK_RESULT(c, rc, fut_misshapen_{ident}, *(struct {ident} **)out[{i}], \"result {i}\") "
+    )
+}
+
+/// Frees result `i` of a failed call.
+pub(super) fn free_result(ty: &Type, i: usize) -> String {
+    let (ident, free) = (ty.c_ident(), ty.free());
+    format!("FUT_FREE_RESULT(c, out, {i}, struct {ident}, {free}) ")
 }
 
 /// The validation of the variant of a sum before its payload is read.
@@ -182,107 +212,26 @@ fn expect_variant(program: &Program, f: &Function<'_>) -> String {
         unreachable!("a payload is that of a variant");
     };
     let ty = program.get(id);
-    let structure = ty.as_opaque().map(|opaque| &opaque.structure);
-    let Some(Structure::Sum(sum)) = structure else {
-        unreachable!("only sums have variants");
-    };
+    let sum = ty.as_sum().expect("only sums have variants");
     // No other variant, and no assertion.
     if sum.variants.len() == 1 {
         return String::new();
     }
-    let mut c = format!(
-        "FUT_EXPECT_VARIANT({}, {}, {part}",
-        sum.variant,
+    let names = sum
+        .variants
+        .iter()
+        .map(|variant| format!(",\n{}", literal(&variant.name)));
+    let (variant, names) = (&sum.variant, names.collect::<String>());
+    format!(
+        "FUT_EXPECT_VARIANT({variant}, {}, {part}{names}) ",
         ty.c_ident()
-    );
-    for variant in &sum.variants {
-        c.push_str(",\n");
-        write_text(&variant.name, &mut c);
-    }
-    c + ") "
+    )
 }
 
 fn fill_blank(sum: &str, blank: &Blank) -> String {
     let (array, i) = (&blank.array, blank.component);
+    let [new, free] = ["new", "free"].map(|operation| array.function(operation));
     let dims: Vec<_> = blank.shape.iter().map(i64::to_string).collect();
-    format!(
-        "FUT_FILL_BLANK({sum}, {i}, {}, {}, {}, {}) ",
-        array.ident,
-        array.function("new"),
-        array.function("free"),
-        dims.join(", ")
-    )
-}
-
-/// Frees result `i` of a failed call.
-pub(super) fn free_result(ty: &Type, i: usize) -> String {
-    format!(
-        "FUT_FREE_RESULT(c, out, {i}, struct {}, {}) ",
-        ty.c_ident(),
-        ty.free()
-    )
-}
-
-/// "dims[0], dims[1]" and the like.
-pub(super) fn indexed(name: &str, rank: usize) -> String {
-    let all: Vec<_> = (0..rank).map(|i| format!("{name}[{i}]")).collect();
-    all.join(", ")
-}
-
-fn write_array(unit: &Unit<'_>, ty: &Type, array: &ArrayType, c: &mut String) {
-    let ArrayType { ops, rank, .. } = array;
-    let (ident, elem, free) = (ty.c_ident(), array.elem.c_type(), &ops.free);
-    let (dims, indices) = (indexed("dims", *rank), indexed("indices", *rank));
-    let mut line = |text: String| {
-        c.push_str(&text);
-        c.push('\n');
-    };
-    line(format!("FUT_ARRAY_REFERENCES({ident})"));
-    line(format!(
-        "FUT_WRAP_NEW({}, {ident}, {elem}, {free}, {dims})",
-        ops.new
-    ));
-    line(format!("FUT_WRAP_FREE({free}, {ident})"));
-    line(format!("FUT_WRAP_SHAPE({}, {ident})", ops.shape));
-    line(format!("FUT_WRAP_VALUES({}, {ident}, {elem})", ops.values));
-    if let Some(index) = &ops.index {
-        line(format!(
-            "FUT_WRAP_INDEX({index}, {ident}, {elem}, {indices})"
-        ));
-    }
-    if let Some(values_raw) = &ops.values_raw {
-        line(format!("FUT_WRAP_RAW_MEMORY({values_raw}, {ident})"));
-    }
-    if let Some(new_raw) = &ops.new_raw {
-        let memory = CType::raw_memory(unit.program.backend);
-        line(format!(
-            "FUT_WRAP_BORROW({new_raw}, {ident}, {memory}, {free}, {dims})"
-        ));
-    }
-    line(duplicate_array(
-        ident,
-        array.elem,
-        *rank,
-        [&ops.new, &ops.values, free],
-    ));
-    line(format!("FUT_WRAP_DUPLICATE({ident}, {free})"));
-}
-
-/// Defines the function that copies an array, by its functions new, values and free.
-pub(super) fn duplicate_array(
-    ident: &str,
-    elem: ElemType,
-    rank: usize,
-    functions: [&str; 3],
-) -> String {
-    let size: Vec<_> = (0..rank)
-        .map(|i| format!("(size_t)value->shape[{i}]"))
-        .collect();
-    format!(
-        "FUT_DUPLICATE_ARRAY({ident}, {}, {}, {}, {})",
-        elem.c_type(),
-        functions.join(", "),
-        size.join(" * "),
-        indexed("value->shape", rank)
-    )
+    let (ident, dims) = (&array.ident, dims.join(", "));
+    format!("FUT_FILL_BLANK({sum}, {i}, {ident}, {new}, {free}, {dims}) ")
 }

@@ -12,9 +12,8 @@ use std::collections::BTreeSet;
 
 use futhark_manifest::Version;
 
-use super::kernels;
 use super::source::Source;
-use super::token::span;
+use super::token::{group, is_name, span};
 use crate::compile::error::Error;
 
 /// A call that fills device memory with a literal.
@@ -46,7 +45,7 @@ impl Fill<'_> {
 const INIT: &str = "init_constants";
 
 /// The fills of all state that kernels change after `init_constants`.
-pub(super) fn read<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fill<'a>>, Error> {
+pub(super) fn fills<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fill<'a>>, Error> {
     let fail = |item: &str, why: &str| Err(Error::unsupported(version, item, why));
     let Some(init) = source.functions.get(INIT) else {
         return fail(INIT, "the function is not defined");
@@ -54,14 +53,14 @@ pub(super) fn read<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fil
     let Some(constants) = source.structs.get("constants") else {
         return fail("struct constants", "the struct is not defined");
     };
-    let Some(kernels) = kernels::text(&source.tokens) else {
+    let Some(kernels) = kernels_text(&source.tokens) else {
         return fail("gpu_program", "the text of the kernels is not found");
     };
-    let fills = literal_fills(source.text, &init.body);
+    let literals = literal_fills(source.text, &init.body);
     let mut found = Vec::new();
     for state in changed(constants, &kernels, source, version)? {
         // The compiler allocates and fills some state twice, also in two sizes. Kernels get the last memory.
-        let of_state = || fills.iter().filter(|fill| fill.memory == state);
+        let of_state = || literals.iter().filter(|fill| fill.memory == state);
         match of_state().next_back() {
             Some(last) if of_state().all(|fill| last.includes(fill)) => found.push(*last),
             _ => {
@@ -101,7 +100,7 @@ fn changed<'a>(
             return Err(Error::unsupported(version, kernel, why));
         };
         let body = &definition.body;
-        changed.extend(memory.iter().filter(|name| kernels::changes(body, name)));
+        changed.extend(memory.iter().filter(|name| changes(body, name)));
     }
     Ok(changed)
 }
@@ -127,10 +126,74 @@ fn literal_fills<'a>(text: &'a str, body: &[&'a str]) -> Vec<Fill<'a>> {
     calls.collect()
 }
 
+/// The text of all kernels, which is in string literals, from the tokens of a program:
+///
+/// ```c
+/// static const char *gpu_program[] = {"FUTHARK_KERNEL\nvoid main_segred_5(...", "...", NULL};
+/// ```
+fn kernels_text(tokens: &[&str]) -> Option<String> {
+    let start = ["gpu_program", "[", "]", "=", "{"];
+    let begin = tokens.windows(5).position(|tokens| tokens == start)? + 5;
+    let end = begin + tokens[begin..].iter().position(|token| is_name(token))?;
+    let mut kernels = String::new();
+    for literal in tokens[begin..end]
+        .iter()
+        .filter(|token| token.starts_with('"'))
+    {
+        unescape(&literal[1..literal.len() - 1], &mut kernels);
+    }
+    Some(kernels)
+}
+
+/// Appends the characters that the content of a C string literal stands for.
+fn unescape(literal: &str, to: &mut String) {
+    let mut chars = literal.chars();
+    while let Some(c) = chars.next() {
+        to.push(match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some(c) => c,
+                None => c,
+            },
+            c => c,
+        });
+    }
+}
+
+/// Whether a kernel changes the memory: `body` uses it in another way than to read an element.
+///
+/// ```c
+/// x = ((__global int32_t *) mem_5)[i];                            // reads
+/// ((volatile __global int32_t *) mem_5)[i] = x;                   // changes
+/// old = atomic_add_i32(&((volatile __global int *) mem_5)[i], 1); // changes
+/// ```
+fn changes(body: &[&str], memory: &str) -> bool {
+    let mut uses = (0..body.len()).filter(|&i| body[i] == memory);
+    uses.any(|i| !is_read(body, i))
+}
+
+/// Whether the use of memory at index `at` reads an element.
+fn is_read(body: &[&str], at: usize) -> bool {
+    let [")", index @ ..] = &body[at + 1..] else {
+        return false;
+    };
+    let Some(length) = group(index).filter(|_| index[0] == "[") else {
+        return false;
+    };
+    // The cast, and what is in front of it.
+    let Some(cast) = body[..at].iter().rposition(|token| *token == "(") else {
+        return false;
+    };
+    let is_address = matches!(&body[..cast], [.., "(" | "," | "=", "&", "("]);
+    index.get(length) != Some(&"=") && !is_address
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compile::error::ErrorKind;
+    use crate::compile::generated::token::tokens;
 
     /// `counters_mem_1` is state, which an entry point uses. `mem_2` and `mem_3` are constants: kernels
     /// of `init_constants` change them after their fills, and a kernel of the entry point reads one.
@@ -173,7 +236,7 @@ int total(struct futhark_context *ctx)
     #[test]
     fn memory_that_kernels_of_entry_points_change_is_state() {
         assert_eq!(
-            read(&Source::read(TEXT), &Version::new("0.25.32")).unwrap(),
+            fills(&Source::read(TEXT), &Version::new("0.25.32")).unwrap(),
             [Fill {
                 function: "futrts_builtinzhreplicate_i32",
                 memory: "counters_mem_1",
@@ -189,7 +252,7 @@ int total(struct futhark_context *ctx)
             .last()
             .unwrap();
         let grown = format!("{}{}", &TEXT[..at], TEXT[at..].replacen("20", "20480", 1));
-        let fills = read(&Source::read(&grown), &Version::new("0.25.32")).unwrap();
+        let fills = super::fills(&Source::read(&grown), &Version::new("0.25.32")).unwrap();
         assert_eq!(fills[0].arguments, "(int64_t) 20480, 0");
     }
 
@@ -232,12 +295,37 @@ int total(struct futhark_context *ctx)
             let c = TEXT
                 .replace(text, changed)
                 .replace("mem_2, (int64_t) 20", "mem_2, n_8");
-            let error = read(&Source::read(&c), &version).unwrap_err();
+            let error = fills(&Source::read(&c), &version).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Layout);
             for word in [item, "0.26.1", "UPGRADING.md"] {
                 assert!(error.to_string().contains(word), "{error}");
             }
             assert!(!error.to_string().contains("GHC"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_kernels_is_joined_and_unescaped() {
+        let c = r#"static const char *gpu_program[] = {"a \"b\"\n", "c\\n", NULL};"#;
+        assert_eq!(kernels_text(&tokens(c)).unwrap(), "a \"b\"\nc\\n");
+        assert_eq!(kernels_text(&tokens("int x;")), None);
+    }
+
+    #[test]
+    fn reads_of_elements_are_told_from_changes() {
+        let cases = [
+            ("x = ((__global int32_t *) m)[i[0]];", false),
+            ("if (((__global int32_t *) m)[i] == 2) {", false),
+            ("x = a & ((volatile __global int *) m)[i];", false),
+            ("((__global int32_t *) m)[i] = x;", true),
+            ("y = add(&((volatile __global int *) m)[i], 1);", true),
+            ("y = add(1, &((volatile __global int *) m)[i]);", true),
+            ("y = ((__global int *) m2)[i];", false),
+            ("f(m);", true),
+            ("__global int *p = (__global int *) m;", true),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(changes(&tokens(body), "m"), expected, "{body}");
         }
     }
 }

@@ -1,0 +1,246 @@
+//! Our C file, and the fixed files that it includes.
+//!
+//! The file consists of, in order: the system headers that the generated text includes; macros that
+//! rename the functions of a raw module; our hooks (macros); on GPU backends the pointers to driver
+//! functions; `name.h` and `name.c`, in a hardened unit with checked sizes; a wrapper for each function of the
+//! manifest; the table. The fixed parts are headers in `c/`, which are copied to the folder of the file.
+
+use std::collections::BTreeSet;
+
+use futhark_manifest::{Backend, Program};
+
+use super::inputs::Unit;
+use super::{raw, runtime, sizes, table, values, wrappers};
+use crate::compile::error::Error;
+use crate::compile::generated::Generated;
+use crate::compile::plain;
+
+/// The file with the generated C as [`checked_c`] changes it.
+pub(in crate::compile) const CHECKED: &str = "fut_checked.c";
+
+/// The generated C with checked sizes. A hardened unit includes it. `fast` leaves out unused functions.
+///
+/// # Errors
+///
+/// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an unknown form.
+pub(in crate::compile) fn checked_c(
+    generated: &Generated<'_>,
+    program: &Program,
+    fast: bool,
+) -> Result<String, Error> {
+    let text = sizes::checked(&generated.lines, program.backend, &program.version)?;
+    Ok(match fast {
+        true => runtime::inline_functions(&text),
+        false => text,
+    })
+}
+
+/// The file with the kernels of ISPC as [`checked_kernels`] changes them.
+pub(in crate::compile) const CHECKED_KERNELS: &str = "fut_checked.ispc";
+
+/// The kernels of ISPC, which pass numbers of iterations to C. Their prototypes have 32 bits, and the definitions
+/// in C have 64.
+pub(in crate::compile) fn checked_kernels(text: &str) -> String {
+    text.replace(", uniform int iterations);", ", uniform int64 iterations);")
+}
+
+macro_rules! fixed_files {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../c/", $name)))),*]
+    };
+}
+
+/// The name and text of the fixed files that a unit includes.
+pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
+    "futhark_table.h" "fut_settings.def" "fut_prelude.h" "fut_guard.h" "fut_memory.h" "fut_failing.h" "fut_workers.h"
+    "fut_sizes.h" "fut_load.h" "fut_device.h" "fut_routes.h" "fut_config.h" "fut_calls.h" "fut_elements.h"
+    "fut_shapes.h" "fut_wrappers.h" "fut_ispc.h" "override/assert.h"
+};
+
+/// The text of the C file.
+pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
+    let (backend, generated) = (unit.program.backend, unit.generated);
+    let raw_functions = raw::functions(unit);
+    let renamed = unit
+        .plain
+        .iter()
+        .filter(|name| !raw_functions.contains_key(*name));
+    let renamed =
+        renamed.map(|name| format!("#define {name} {}\n", plain::symbol(unit.symbol, name)));
+    let (driver, state, ispc) = match backend {
+        Backend::Ispc => (String::new(), String::new(), "#include \"fut_ispc.h\"\n"),
+        _ if backend.is_gpu() => (driver(&generated.calls), reset_state(generated), ""),
+        _ => Default::default(),
+    };
+    let program_text = match unit.hardened {
+        true => CHECKED.to_owned(),
+        false => format!("{}.c", unit.name),
+    };
+    let parts = [
+        defines(unit),
+        headers(&generated.directives),
+        renamed.collect(),
+        "#include \"fut_prelude.h\"\n".to_owned(),
+        driver,
+        "#include \"fut_device.h\"\nFUT_END_OURS\n".to_owned(),
+        // The definition of a function has the options of its prototype: these functions check, copy and allocate
+        // for functions with the program's own loops.
+        format!("FUT_BEGIN_OURS\n#include \"{}.h\"\nFUT_END_OURS\n", unit.name),
+        format!("#include \"{program_text}\"\nFUT_BEGIN_OURS\n#include \"fut_routes.h\"\n"),
+        state,
+        "#include \"fut_config.h\"\n#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n\
+         #include \"fut_wrappers.h\"\n"
+            .to_owned(),
+        wrappers::write(unit),
+        values::write(unit),
+        table::write(unit),
+        raw_functions.into_values().collect(),
+        format!("{ispc}FUT_END_OURS\n"),
+    ];
+    parts.concat()
+}
+
+/// What the fixed files need to know: the backend, and the settings of this version of the runtime
+/// (`FUT_HAS_<function>`).
+fn defines(unit: &Unit<'_>) -> String {
+    let backend = unit.program.backend;
+    let flags = [
+        ("MULTICORE", backend.has_threads()),
+        ("GPU_BACKEND", backend.is_gpu()),
+        (
+            "HAS_CURRENT",
+            matches!(backend, Backend::Cuda | Backend::Hip),
+        ),
+        ("IS_HARDENED", unit.hardened),
+        ("DIRECT_CALLS", !unit.plain.is_empty()),
+    ];
+    let flags = flags.map(|(name, value)| format!("#define FUT_{name} {}\n", u8::from(value)));
+    let functions = unit.generated.declared.iter();
+    let settings = functions.filter_map(|name| name.strip_prefix("futhark_context_config_"));
+    let settings: String = settings
+        .map(|name| format!("#define FUT_HAS_{name} 1\n"))
+        .collect();
+    format!(
+        "#define _GNU_SOURCE\n#define FUT_BACKEND_{backend} 1\n{}{settings}",
+        flags.concat()
+    )
+}
+
+/// Required headers of GPU backends.
+const DRIVER_HEADERS: [&str; 6] = [
+    "CL/cl.h",
+    "cuda.h",
+    "cuda_runtime.h",
+    "nvrtc.h",
+    "hip/hip_runtime.h",
+    "hip/hiprtc.h",
+];
+
+/// Headers in the generated text that are for device code or for other systems.
+const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
+
+/// The system headers that the generated text includes, with the macros that configure them.
+/// They precede the hooks, so that those apply only to generated code.
+fn headers(directives: &[&str]) -> String {
+    let mut seen = BTreeSet::new();
+    let lines = directives.iter().filter_map(|line| {
+        let line = line.trim_end();
+        let header = line
+            .strip_prefix("#include <")
+            .and_then(|rest| rest.split('>').next());
+        let text = match header {
+            Some(header) if NOT_OURS.contains(&header) => return None,
+            // A missing driver header is an error of the C compiler that names it.
+            Some(header) if DRIVER_HEADERS.contains(&header) => format!("#include <{header}>\n"),
+            Some(header) => {
+                format!("#if __has_include(<{header}>)\n#include <{header}>\n#endif\n")
+            }
+            None => {
+                let mut steering = ["#define CL_", "#define __HIP_PLATFORM"].iter();
+                steering
+                    .any(|start| line.starts_with(start))
+                    .then(|| format!("{line}\n"))?
+            }
+        };
+        seen.insert(line).then_some(text)
+    });
+    lines.collect()
+}
+
+/// The prefixes of driver functions; a capital letter follows.
+const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
+
+/// The functions of drivers that our own code calls, even if the generated text does not.
+const CALLED_BY_US: [&str; 19] = [
+    "clGetPlatformIDs",
+    "clGetDeviceInfo",
+    "clGetCommandQueueInfo",
+    "clRetainCommandQueue",
+    "clRetainContext",
+    "cuInit",
+    "cuGetErrorString",
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+    "cuDeviceGet",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDeviceTotalMem",
+    "cuDriverGetVersion",
+    "hipGetDeviceCount",
+    "hipGetErrorString",
+    "hipGetDevice",
+    "hipSetDevice",
+    "hipDriverGetVersion",
+];
+
+/// The list of driver functions, the include of `fut_load.h`, which declares a pointer for each, and macros that replace
+/// each name with its pointer, which is looked up at run time.
+fn driver(calls: &BTreeSet<&str>) -> String {
+    let prefix = |name: &str| {
+        PREFIXES.into_iter().find(|prefix| {
+            let rest = name.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        })
+    };
+    let mut names: BTreeSet<&str> = calls
+        .iter()
+        .copied()
+        .filter(|name| prefix(name).is_some())
+        .collect();
+    for ours in CALLED_BY_US {
+        if names.iter().any(|name| prefix(name) == prefix(ours)) {
+            names.insert(ours);
+        }
+    }
+    let list: String = names
+        .iter()
+        .map(|name| format!(" \\\n  X({name})"))
+        .collect();
+    let pointers = names
+        .iter()
+        .map(|name| format!("#undef {name}\n#define {name} fut_driver_{name}\n"));
+    let pointers: String = pointers.collect();
+    format!("#define FUT_SYMBOLS(X){list}\n#include \"fut_load.h\"\n{pointers}")
+}
+
+/// `fut_reset_state`, which resets device state after a failed call, such as the block counters of reductions and the
+/// locks of histograms.
+///
+/// The runtime initialises this state once, with its constants, and relies on every kernel to
+/// restore it. A failed kernel does not, and later calls would return wrong results without an error.
+/// Therefore the state is initialised again after a failed call, by the same calls that the
+/// generated `init_constants` contains: see `generated/state.rs`.
+fn reset_state(generated: &Generated<'_>) -> String {
+    let fills = generated.fills.iter().map(|fill| {
+        let (function, memory, arguments) = (fill.function, fill.memory, fill.arguments);
+        format!(
+            "  if ({function}(ctx, ctx->constants->{memory}, {arguments}) != 0)\n    return 1;\n"
+        )
+    });
+    let fills: String = fills.collect();
+    let copies = u8::from(generated.calls.contains("gpu_memcpy"));
+    format!(
+        "static int fut_reset_state(struct futhark_context *ctx) {{\n  (void)ctx;\n{fills}  return 0;\n}}\n\
+         #define FUT_HAS_GPU_MEMCPY {copies}\n"
+    )
+}

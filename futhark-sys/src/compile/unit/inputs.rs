@@ -1,0 +1,100 @@
+//! What the parts of our C file are written from, and how types, lists and text are written in C.
+
+use std::fmt::Write as _;
+
+use futhark_manifest::{ElemType, Program, TypeRef};
+
+use crate::compile::generated::Generated;
+use crate::table::FUT_FIRST_TYPE;
+
+/// The inputs of a unit.
+pub(in crate::compile) struct Unit<'a> {
+    pub program: &'a Program,
+    /// The file name, without extension, of the generated code.
+    pub name: &'a str,
+    pub generated: &'a Generated<'a>,
+    pub manifest_text: &'a str,
+    /// Identifies source, compiler and layout.
+    pub program_id: &'a str,
+    pub hardened: bool,
+    /// The name of the table.
+    pub symbol: &'a str,
+    /// The functions that a raw module offers.
+    pub plain: &'a [&'a str],
+}
+
+impl Unit<'_> {
+    /// The C type of a variable for a value of type `ty`.
+    pub(super) fn c_type(&self, ty: TypeRef) -> String {
+        match ty {
+            TypeRef::Scalar(elem) => elem.c_type().to_owned(),
+            TypeRef::Type(id) => format!("struct {} *", self.program.get(id).c_ident()),
+        }
+    }
+}
+
+/// The number of a type in the table.
+pub(super) fn type_number(ty: TypeRef) -> usize {
+    match ty {
+        TypeRef::Scalar(elem) => elem_number(elem),
+        TypeRef::Type(id) => FUT_FIRST_TYPE as usize + id.index(),
+    }
+}
+
+/// The number of an element type in the table, which has the order of the manifest.
+pub(super) fn elem_number(elem: ElemType) -> usize {
+    let before = ElemType::ALL.iter().take_while(|other| **other != elem);
+    before.count()
+}
+
+/// "dims[0], dims[1]" and the like.
+pub(super) fn indexed(name: &str, rank: usize) -> String {
+    let all: Vec<_> = (0..rank).map(|i| format!("{name}[{i}]")).collect();
+    all.join(", ")
+}
+
+/// A C string literal, split into pieces, with all special characters escaped.
+pub(super) fn literal(text: &str) -> String {
+    let mut c = "    \"".to_owned();
+    for (i, byte) in text.bytes().enumerate() {
+        if i > 0 && i % 100 == 0 {
+            c.push_str("\"\n    \"");
+        }
+        match byte {
+            b'"' | b'\\' => c.extend(['\\', byte as char]),
+            // An octal escape of three digits ends there; `?` could form a trigraph.
+            b' '..=b'~' if byte != b'?' => c.push(byte as char),
+            _ => {
+                let _ = write!(c, "\\{byte:03o}");
+            }
+        }
+    }
+    c.push('"');
+    c
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table as number;
+
+    #[test]
+    fn element_types_have_the_numbers_of_the_table() {
+        for (elem, number) in [
+            (ElemType::I8, number::FUT_I8),
+            (ElemType::I16, number::FUT_I16),
+            (ElemType::I32, number::FUT_I32),
+            (ElemType::I64, number::FUT_I64),
+            (ElemType::U8, number::FUT_U8),
+            (ElemType::U16, number::FUT_U16),
+            (ElemType::U32, number::FUT_U32),
+            (ElemType::U64, number::FUT_U64),
+            (ElemType::F16, number::FUT_F16),
+            (ElemType::F32, number::FUT_F32),
+            (ElemType::F64, number::FUT_F64),
+            (ElemType::Bool, number::FUT_BOOL),
+        ] {
+            assert_eq!(elem_number(elem), number as usize);
+        }
+    }
+}
