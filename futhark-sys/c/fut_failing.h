@@ -7,7 +7,7 @@
 // allocations that were not freed.
 //
 // This file comes before all other code of ours, because the macros apply to it as well: the hooks
-// of fut_prelude.h call them, and the generated code calls the hooks.
+// of fut_hooks.h call them, and the generated code calls the hooks.
 
 // Atomic: worker threads allocate.
 static int64_t fut_allocations;  // attempted

@@ -1,4 +1,4 @@
-// The bodies of the wrappers. unit/wrappers.rs, opaque.rs and elements.rs write one use of a macro
+// The bodies of the wrappers. unit/wrappers.rs and unit/values.rs write one use of a macro
 // per function.
 //
 // Raw modules define macros with the names of functions. Therefore a macro pastes only its own

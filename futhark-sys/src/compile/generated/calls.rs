@@ -7,7 +7,7 @@
 //! access no memory and start nothing.
 //!
 //! The functions of the API (`futhark_new_…` and so on) are not functions of the program: they get the shapes of
-//! values, which `c/fut_shapes.h` checks.
+//! values, which `c/fut_sizes.h` checks.
 
 use futhark_manifest::Version;
 

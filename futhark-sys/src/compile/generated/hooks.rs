@@ -25,7 +25,7 @@ impl On {
     }
 }
 
-/// The functions, and whether the runtime calls them in every program. The macros of `fut_prelude.h` redirect calls; if a
+/// The functions, and whether the runtime calls them in every program. The macros of `fut_hooks.h` redirect calls; if a
 /// function is missing or not called, its macro silently has no effect.
 const HOOKS: [(&str, On, bool); 12] = [
     ("memblock_alloc", On::All, false),

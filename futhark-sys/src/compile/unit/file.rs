@@ -52,14 +52,13 @@ macro_rules! fixed_files {
 
 /// The name and text of the fixed files that a unit includes.
 pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
-    "futhark_table.h" "fut_settings.def" "fut_prelude.h" "fut_guard.h" "fut_memory.h" "fut_failing.h" "fut_workers.h"
-    "fut_sizes.h" "fut_load.h" "fut_device.h" "fut_routes.h" "fut_config.h" "fut_calls.h" "fut_elements.h"
-    "fut_shapes.h" "fut_wrappers.h" "fut_ispc.h" "override/assert.h"
+    "futhark_table.h" "fut_settings.def" "fut_hooks.h" "fut_failing.h" "fut_guard.h" "fut_workers.h" "fut_sizes.h"
+    "fut_devices.h" "fut_config.h" "fut_calls.h" "fut_wrappers.h" "override/assert.h"
 };
 
 /// The text of the C file.
 pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
-    let (backend, generated) = (unit.program.backend, unit.generated);
+    let generated = unit.generated;
     let raw_functions = raw::functions(unit);
     let renamed = unit
         .plain
@@ -67,10 +66,9 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         .filter(|name| !raw_functions.contains_key(*name));
     let renamed =
         renamed.map(|name| format!("#define {name} {}\n", plain::symbol(unit.symbol, name)));
-    let (driver, state, ispc) = match backend {
-        Backend::Ispc => (String::new(), String::new(), "#include \"fut_ispc.h\"\n"),
-        _ if backend.is_gpu() => (driver(&generated.calls), reset_state(generated), ""),
-        _ => Default::default(),
+    let (driver, state) = match unit.program.backend.is_gpu() {
+        true => (driver(&generated.calls), reset_state(generated)),
+        false => Default::default(),
     };
     let program_text = match unit.hardened {
         true => CHECKED.to_owned(),
@@ -80,22 +78,23 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         defines(unit),
         headers(&generated.directives),
         renamed.collect(),
-        "#include \"fut_prelude.h\"\n".to_owned(),
+        "#include \"fut_hooks.h\"\n".to_owned(),
         driver,
-        "#include \"fut_device.h\"\nFUT_END_OURS\n".to_owned(),
+        "#define FUT_HAS_POINTERS 1\n#include \"fut_devices.h\"\nFUT_END_OURS\n".to_owned(),
         // The definition of a function has the options of its prototype: these functions check, copy and allocate
         // for functions with the program's own loops.
         format!("FUT_BEGIN_OURS\n#include \"{}.h\"\nFUT_END_OURS\n", unit.name),
-        format!("#include \"{program_text}\"\nFUT_BEGIN_OURS\n#include \"fut_routes.h\"\n"),
+        format!("#include \"{program_text}\"\nFUT_BEGIN_OURS\n"),
+        "#define FUT_AFTER_PROGRAM 1\n#include \"fut_hooks.h\"\n".to_owned(),
         state,
-        "#include \"fut_config.h\"\n#include \"fut_calls.h\"\n#include \"fut_elements.h\"\n#include \"fut_shapes.h\"\n\
-         #include \"fut_wrappers.h\"\n"
+        "#include \"fut_config.h\"\n#include \"fut_devices.h\"\n#include \"fut_calls.h\"\n\
+         #include \"fut_sizes.h\"\n#include \"fut_wrappers.h\"\n"
             .to_owned(),
         wrappers::write(unit),
         values::write(unit),
         table::write(unit),
         raw_functions.into_values().collect(),
-        format!("{ispc}FUT_END_OURS\n"),
+        "FUT_END_OURS\n".to_owned(),
     ];
     parts.concat()
 }
@@ -193,7 +192,7 @@ const CALLED_BY_US: [&str; 19] = [
     "hipDriverGetVersion",
 ];
 
-/// The list of driver functions, the include of `fut_load.h`, which declares a pointer for each, and macros that replace
+/// The list of driver functions, the include of `fut_devices.h`, which declares a pointer for each, and macros that replace
 /// each name with its pointer, which is looked up at run time.
 fn driver(calls: &BTreeSet<&str>) -> String {
     let prefix = |name: &str| {
@@ -220,7 +219,7 @@ fn driver(calls: &BTreeSet<&str>) -> String {
         .iter()
         .map(|name| format!("#undef {name}\n#define {name} fut_driver_{name}\n"));
     let pointers: String = pointers.collect();
-    format!("#define FUT_SYMBOLS(X){list}\n#include \"fut_load.h\"\n{pointers}")
+    format!("#define FUT_SYMBOLS(X){list}\n#include \"fut_devices.h\"\n{pointers}")
 }
 
 /// `fut_reset_state`, which resets device state after a failed call, such as the block counters of reductions and the

@@ -1,7 +1,7 @@
 //! Raw modules on host backends: functions that return memory which the caller frees by libc's
 //! `free`.
 //!
-//! Memory that generated code allocates has a header of ours (`fut_memory.h`). Therefore the symbols of
+//! Memory that generated code allocates has a header of ours (`fut_guard.h`). Therefore the symbols of
 //! these functions belong to functions that return memory of libc.
 
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@
 //! The original definition stays, because the compiler moves size computations out of branches, and
 //! only the use of a size may fail. All other code uses the original. The functions of the runtime
 //! that receive a size refuse it if it is negative or has overflowed: allocations and parallel loops in
-//! `fut_routes.h`, fills, copies and launches by checks that are inserted here and in `runtime.rs`.
+//! `fut_hooks.h`, fills, copies and launches by checks that are inserted here and in `runtime.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

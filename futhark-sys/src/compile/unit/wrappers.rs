@@ -1,4 +1,4 @@
-//! One wrapper of type `fut_call` per function of the manifest, and the validation of shapes (`fut_values.h`). The
+//! One wrapper of type `fut_call` per function of the manifest, and the validation of shapes (`fut_sizes.h`). The
 //! bodies are the macros of `fut_wrappers.h`; each function here writes one use of them.
 //!
 //! Assertions before the wrappers compare the type of each C function with the one that follows
