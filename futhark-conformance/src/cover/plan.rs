@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(
             plan.to_string(),
             "quick run: 1 of 2 jobs cover every kind of construct:\n  \
-             2 constructs, 15 checks, 1 backend, 1 compiler\n  \
+             2 constructs, 13 checks, 1 backend, 1 compiler\n  \
              left out (--all runs all): 1 program, 1 job"
         );
     }
