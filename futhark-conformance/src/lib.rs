@@ -20,8 +20,7 @@
 //! * [`run()`] checks a [`Corpus`] of programs as a [`Config`] says, and returns a [`Report`], for a
 //!   harness of your own. Its `main` begins with [`child_process`].
 //!
-//! The other modules are public for tests and for the types of fields and results of these items, and
-//! change without notice.
+//! The modules that are public are for the tests of this crate, and change without notice.
 
 #![forbid(unsafe_code)]
 // `println` panics if a pipe is closed or a disk is full; `say` does not.
@@ -29,36 +28,42 @@
 
 pub mod blocks;
 pub mod checks;
-pub mod child;
-pub mod cli;
-pub mod compare;
-pub mod corpus;
+mod child;
+mod cli;
+mod compare;
+mod corpus;
 pub mod cover;
-pub mod devices;
+mod devices;
 pub mod emulated;
-pub mod expect;
-pub mod harness;
-pub mod identity;
-pub mod inputs;
-pub mod jobs;
+mod expect;
+mod harness;
+mod identity;
+mod inputs;
+mod jobs;
 mod key;
-pub mod leash;
+mod leash;
 mod lines;
 pub mod parallel;
-pub mod pattern;
-pub mod prepare;
-pub mod protocol;
-pub mod record;
+mod pattern;
+mod prepare;
+mod protocol;
+mod record;
 pub mod report;
-pub mod run;
-pub mod say;
-pub mod scratch;
-pub mod shard;
+mod run;
+mod say;
+mod scratch;
+mod shard;
 mod stopwatch;
-pub mod toolchain;
+mod toolchain;
 pub mod values;
 
+pub use cli::{InputArgs, MachineArgs, WorkArgs};
 pub use corpus::Corpus;
+pub use devices::{Device, Emulate};
+pub use expect::Expectation;
 pub use futhark_manifest as manifest;
+pub use pattern::{CheckPattern, Pattern};
+pub use record::{Cause, CompilerInfo, Finding, Header, Outcome, Place, Record};
 pub use report::Report;
-pub use run::{Config, child_process, run, test};
+pub use run::{Config, Ended, Exit, Expected, child_process, main, run, test};
+pub use shard::Shard;

@@ -126,7 +126,7 @@ impl<'a> Server<'a> {
                 Input::Host(value) => binary::write(value),
                 _ => match input.upload(&context, parameter.ty) {
                     Ok(Value::Opaque(opaque)) => opaque.store()?.body().to_vec(),
-                    Ok(Value::Array(_) | Value::Scalar(_)) | Err(Failure::Unfit(_)) => {
+                    Ok(Value::Array(_) | Value::Scalar(_)) | Err(Failure::Unfit) => {
                         return Ok(Err(Outcome::Unfit));
                     }
                     Err(Failure::Library(error)) => return Ok(Err(Outcome::of(&error))),

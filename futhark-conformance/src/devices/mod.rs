@@ -6,7 +6,7 @@ mod find;
 mod names;
 mod pocl;
 
-pub use choose::{NoEmulation, NoSuchDevice, NothingUsable, at_hand, columns, insist, pick};
+pub use choose::{at_hand, columns, insist, pick};
 pub use find::{Answer, Emulate, Search, Tried, find};
 pub(crate) use names::{column_label, on_platform, one_line, parts};
 pub(crate) use pocl::for_newer_compilers;

@@ -3,7 +3,7 @@
 use crate::compare::{compare, identical};
 use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::download;
-use crate::inputs::{Input, binary};
+use crate::inputs::binary;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, Field, Program, Structure, TypeRef};
 use futhark_safe::dynamic::Value;
@@ -140,38 +140,6 @@ impl Content {
         }
     }
 
-    /// Compares these contents with the input that the value was made from. Results of entry points
-    /// are not compared.
-    pub fn is_of(&self, input: &Input) -> Result<(), Difference> {
-        let form = || Difference {
-            kind: DifferenceKind::Form,
-            message: format!("expected {input}, got {self:?}"),
-        };
-        let all = |contents: &mut dyn ExactSizeIterator<Item = &Content>, inputs: &[Input]| {
-            if contents.len() != inputs.len() {
-                return Err(form());
-            }
-            contents
-                .zip(inputs)
-                .try_for_each(|(content, input)| content.is_of(input))
-        };
-        match (self, input) {
-            (_, Input::Made { .. }) => Ok(()),
-            (Content::Host(_), Input::Host(value)) => {
-                self.agrees(&Content::Host(value.clone()), Within::Bits)
-            }
-            (Content::Parts(parts), Input::Record(inputs) | Input::Zip(inputs)) => {
-                all(&mut parts.iter().map(|(_, content)| content), inputs)
-            }
-            (Content::Variant(name, contents), Input::Sum { variant, payload })
-                if name == variant =>
-            {
-                all(&mut contents.iter(), payload)
-            }
-            _ => Err(form()),
-        }
-    }
-
     /// Compares these contents with the expected ones.
     ///
     /// # Errors
@@ -301,19 +269,6 @@ mod tests {
         let sum = |name: &str| Content::Variant(name.into(), vec![]);
         assert!(sum("x").agrees(&sum("y"), within).is_err());
         assert!(pair("2.0").agrees(&pair("2.001"), Within::Bits).is_err());
-    }
-
-    #[test]
-    fn contents_are_compared_with_their_input() {
-        let value = |text: &str| Input::Host(parse(text).unwrap()[0].by_itself().unwrap());
-        let content = Content::Variant("x".into(), vec![host("1"), host("[2.5]")]);
-        let input = |x: &str| Input::Sum {
-            variant: "x".into(),
-            payload: vec![value("1"), value(x)],
-        };
-        assert_eq!(content.is_of(&input("[2.5]")), Ok(()));
-        assert!(content.is_of(&input("[2.6]")).is_err());
-        assert!(host("1").is_of(&Input::Record(vec![])).is_err());
     }
 
     #[test]

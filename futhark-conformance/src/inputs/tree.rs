@@ -39,7 +39,7 @@ pub enum Failure {
     /// A call of the library failed.
     Library(futhark_safe::Error),
     /// The tree does not fit the type, because it was made for another program.
-    Unfit(String),
+    Unfit,
 }
 
 impl From<futhark_safe::Error> for Failure {
@@ -55,13 +55,12 @@ impl Input {
     /// See [`Failure`].
     pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Failure> {
         let program = context.library().program();
-        let unfit = || Failure::Unfit(format!("{self} is not of type {}", program.name_of(ty)));
         if let Input::Host(value) = self {
             return match elements_of(program, ty) {
                 Some((elem, rank)) if (elem, rank) == (value.elem(), value.shape().len()) => {
                     Input::upload_host(value, context)
                 }
-                _ => Err(unfit()),
+                _ => Err(Failure::Unfit),
             };
         }
         if let Input::Made {
@@ -70,9 +69,9 @@ impl Input {
             arguments,
         } = self
         {
-            let entry = program.entry(entry).ok_or_else(unfit)?;
+            let entry = program.entry(entry).ok_or(Failure::Unfit)?;
             if entry.outputs.get(*output).map(|output| output.ty) != Some(ty) {
-                return Err(unfit());
+                return Err(Failure::Unfit);
             }
             let arguments = Input::upload_all(arguments, context, entry)?;
             // The call may consume its arguments: they have no other owner.
@@ -80,16 +79,19 @@ impl Input {
             let mut outputs = context.call(&entry.name, given)?;
             context.sync()?;
             if *output >= outputs.len() {
-                return Err(unfit());
+                return Err(Failure::Unfit);
             }
             return Ok(outputs.swap_remove(*output));
         }
-        let described = ty.as_type().map(|id| program.get(id)).ok_or_else(unfit)?;
-        let structure = &described.as_opaque().ok_or_else(unfit)?.structure;
+        let described = ty
+            .as_type()
+            .map(|id| program.get(id))
+            .ok_or(Failure::Unfit)?;
+        let structure = &described.as_opaque().ok_or(Failure::Unfit)?.structure;
         let name = &described.name;
         let parts = |inputs: &[Input], types: &mut dyn ExactSizeIterator<Item = TypeRef>| {
             if inputs.len() != types.len() {
-                return Err(unfit());
+                return Err(Failure::Unfit);
             }
             let pairs = inputs.iter().zip(types);
             pairs.map(|(input, ty)| input.upload(context, ty)).collect()
@@ -105,11 +107,11 @@ impl Input {
             }
             (Input::Sum { variant, payload }, Structure::Sum(sum)) => {
                 let found = sum.variants.iter().find(|known| known.name == *variant);
-                let types = &found.ok_or_else(unfit)?.payload;
+                let types = &found.ok_or(Failure::Unfit)?.payload;
                 let values: Vec<_> = parts(payload, &mut types.iter().copied())?;
                 context.sum(name, variant, &values.iter().collect::<Vec<_>>())?
             }
-            _ => return Err(unfit()),
+            _ => return Err(Failure::Unfit),
         };
         Ok(Value::Opaque(whole))
     }
@@ -117,8 +119,7 @@ impl Input {
     fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Failure> {
         if value.shape().is_empty() {
             let scalar = Scalar::from_bytes(value.elem(), value.bytes());
-            let unfit = || Failure::Unfit(format!("expected a scalar, got {value}"));
-            return scalar.map(Value::Scalar).ok_or_else(unfit);
+            return scalar.map(Value::Scalar).ok_or(Failure::Unfit);
         }
         let array = context.array_from_bytes(value.elem(), value.shape(), value.bytes())?;
         Ok(Value::Array(array))
@@ -134,13 +135,7 @@ impl Input {
         entry: &EntryPoint,
     ) -> Result<Vec<Value>, Failure> {
         if inputs.len() != entry.inputs.len() {
-            let message = format!(
-                "{}: expected {} arguments, got {}",
-                entry.name,
-                entry.inputs.len(),
-                inputs.len()
-            );
-            return Err(Failure::Unfit(message));
+            return Err(Failure::Unfit);
         }
         let pairs = inputs.iter().zip(&entry.inputs);
         pairs

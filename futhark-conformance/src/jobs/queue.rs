@@ -57,12 +57,6 @@ impl Queue {
         self.lock().waiting.len()
     }
 
-    /// Whether every job has been taken.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The jobs that no worker has taken.
     #[must_use]
     pub fn waiting(&self) -> Vec<usize> {

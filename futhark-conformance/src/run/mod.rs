@@ -28,14 +28,16 @@ pub use config::{Config, Expected};
 pub use perform::run;
 pub use trials::test;
 
-use crate::cli::{Command, PrepareArgs, ReportArgs};
+use crate::cli::{Cli, Command, PrepareArgs, ReportArgs};
 use crate::corpus::Corpus;
 use crate::harness::limits;
+use crate::leash::{self, Leash};
 use crate::report::merge::Merged;
 use crate::report::{Counts, Report, shown_lines};
 use crate::say::{self, errln};
-use crate::{child, leash, prepare};
+use crate::{child, prepare};
 use anyhow::anyhow;
+use clap::Parser as _;
 use futhark_safe::compile::process;
 use setup::{find_compilers, paths_or_default, settings, threads};
 use std::fmt;
@@ -65,6 +67,15 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub struct Ended(pub Exit, pub anyhow::Error);
 
+impl Ended {
+    /// Prints the error.
+    fn shown(&self) -> Exit {
+        let Ended(exit, error) = self;
+        errln!("error: {}", shown_lines(&format!("{error:#}"), ""));
+        *exit
+    }
+}
+
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.1, f)
@@ -85,11 +96,23 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
     Ended(Exit::CouldNotRun, error.into())
 }
 
+/// The program `futhark-conformance`: runs the subcommand that the arguments of this process name.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Cli::parse().command;
+    let _leash = arguments.work().map(|_| Leash::hold());
+    let exit = command(&arguments).unwrap_or_else(|ended| ended.shown());
+    match say::finish() {
+        Ok(()) => exit.into(),
+        Err(error) => {
+            errln!("error: failed to print the results: {error}");
+            Exit::CouldNotRun.into()
+        }
+    }
+}
+
 /// Runs a subcommand.
-///
-/// # Errors
-/// If it cannot be run, with the exit code.
-pub fn command(command: &Command) -> Result<Exit, Ended> {
+fn command(command: &Command) -> Result<Exit, Ended> {
     if let Some(work) = command.work() {
         limits::limit_runner(work.memory);
         process::limit_time(Duration::from_secs(work.timeout));
@@ -106,10 +129,7 @@ pub fn child_process() {
         Some(word) if word == leash::GUARD => Command::Guard,
         _ => return,
     };
-    let exit = self::command(&command).unwrap_or_else(|Ended(exit, error)| {
-        errln!("error: {}", shown_lines(&format!("{error:#}"), ""));
-        exit
-    });
+    let exit = self::command(&command).unwrap_or_else(|ended| ended.shown());
     std::process::exit(exit as i32);
 }
 

@@ -9,7 +9,6 @@ use crate::jobs::{self, Job, Queue, Settings, Update};
 use crate::leash::Leash;
 use crate::record::{Outcome, Record};
 use crate::report::{shown, shown_lines};
-use crate::say;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::mem;
 use std::path::PathBuf;
@@ -46,7 +45,7 @@ pub fn test(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> ExitCode {
     let _leash = Leash::hold();
     match Corpus::find(paths) {
         Ok(corpus) => Config::default().tests(&corpus),
-        Err(error) => failed(&usage(error)),
+        Err(error) => usage(error).shown().into(),
     }
 }
 
@@ -77,16 +76,9 @@ impl Config {
         let arguments = Arguments::from_args();
         match trials(corpus, self) {
             Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
-            Err(ended) => failed(&ended),
+            Err(ended) => ended.shown().into(),
         }
     }
-}
-
-/// Prints why no tests ran.
-fn failed(Ended(exit, error): &Ended) -> ExitCode {
-    let text = format!("{error:#}");
-    say::err(format_args!("error: {}\n", shown_lines(&text, "")));
-    (*exit).into()
 }
 
 /// What the tests share.

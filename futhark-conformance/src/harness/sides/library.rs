@@ -116,7 +116,7 @@ fn call(context: &Context, entry: &str, arguments: &[Input], look: Look) -> Step
     let values = match Input::upload_all(arguments, context, entry) {
         Ok(values) => values,
         Err(Failure::Library(error)) => return Ok(Outcome::of(&error)),
-        Err(Failure::Unfit(_)) => return Ok(Outcome::Unfit),
+        Err(Failure::Unfit) => return Ok(Outcome::Unfit),
     };
     let outputs = match calls::call(context, entry, values).0 {
         Ok(outputs) => outputs,

@@ -7,7 +7,6 @@ mod shrink;
 
 pub use library::{Look, Side};
 pub use session::{Session, Sides};
-pub use shrink::shrink;
 
 use super::calls::message_of;
 use super::content::{Content, Difference, DifferenceKind, Within};

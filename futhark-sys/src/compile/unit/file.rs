@@ -83,7 +83,10 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         "#define FUT_HAS_POINTERS 1\n#include \"fut_devices.h\"\nFUT_END_OURS\n".to_owned(),
         // The definition of a function has the options of its prototype: these functions check, copy and allocate
         // for functions with the program's own loops.
-        format!("FUT_BEGIN_OURS\n#include \"{}.h\"\nFUT_END_OURS\n", unit.name),
+        format!(
+            "FUT_BEGIN_OURS\n#include \"{}.h\"\nFUT_END_OURS\n",
+            unit.name
+        ),
         format!("#include \"{program_text}\"\nFUT_BEGIN_OURS\n"),
         "#define FUT_AFTER_PROGRAM 1\n#include \"fut_hooks.h\"\n".to_owned(),
         state,
