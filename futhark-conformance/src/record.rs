@@ -4,7 +4,6 @@ use crate::devices::Device;
 use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -125,6 +124,18 @@ impl Place {
     }
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place {
+            program,
+            backend,
+            device,
+            compiler,
+        } = self;
+        write!(f, "{program} [{backend}, {device}, {compiler}]")
+    }
+}
+
 /// A finding with its place: one line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -134,6 +145,17 @@ pub struct Record {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
+}
+
+/// What a record is about: its place, check and case.
+pub type Id<'r> = (&'r Place, &'r str, &'r str);
+
+impl Record {
+    /// What the record is about.
+    #[must_use]
+    pub fn id(&self) -> Id<'_> {
+        (&self.place, &self.finding.check, &self.finding.case)
+    }
 }
 
 /// A Futhark compiler that a run uses.
@@ -167,14 +189,6 @@ impl CompilerInfo {
     }
 }
 
-/// Random digits that identify a run.
-#[must_use]
-pub fn new_run() -> String {
-    // Each state has new keys, which come from the random numbers of the operating system.
-    let random = RandomState::new().build_hasher().finish();
-    format!("{random:016x}")
-}
-
 /// The first line of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -182,9 +196,6 @@ pub struct Header {
     pub schema: u32,
     /// The program that wrote it, with its version.
     pub generator: String,
-    /// Random digits that identify the run; empty in older reports.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub run: String,
     /// The seed of generated inputs.
     pub seed: u64,
     /// The part of the run, if it has parts.

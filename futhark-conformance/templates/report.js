@@ -26,7 +26,7 @@
   const same = (values) => values.map((value) => [value, value]);
   document.getElementById("filters").innerHTML = `<form class="filters js-only" aria-label="filters">
     ${PART.map((name, part) => select(name, same(distinct(part)))).join("")}
-    ${select("check", same(data.checks.filter((_, check) => data.tallies.some((tally) => tally[CHECK] === check))))}
+    ${select("check", same(data.checks))}
     ${select("outcome", WORST.map((kind) => [String(kind), WORDS[kind]]))}
     <label class="text">program or message<input id="f-text" type="search" placeholder="part of a name"></label>
     ${data.baseline ? select("new", [["1", "new failures"], ["0", "old failures"]], "since the baseline") : ""}
@@ -76,8 +76,7 @@
   // The counts of a cell, of the selected check.
   const counts = (cell, check) => {
     const sum = [0, 0, 0, 0, 0];
-    for (const number of data.cells[cell]) {
-      const tally = data.tallies[number];
+    for (const tally of data.cells[cell]) {
       if (check >= 0 && tally[CHECK] !== check) continue;
       for (const kind of WORST) sum[kind] += tally[kind];
     }
@@ -99,7 +98,7 @@
     groupElements.forEach((element, index) => {
       const group = data.groups[index];
       const hit = (filter.check === "" || data.checks[group.check] === filter.check)
-        && group.columns.some((column) => column < 0 || columns.includes(column))
+        && group.places.some(([, column]) => column < 0 || columns.includes(column))
         && (filter.outcome === "" || Number(filter.outcome) === FAIL)
         && (filter.new === "" || (filter.new === "1" ? group.new > 0 : group.new < group.count));
       const found = text === "" || groupTexts[index].includes(text);
@@ -171,11 +170,10 @@
     const program = Number(row.dataset.program), column = Number(button.dataset.column);
     const [path, cells] = data.programs[program];
     let lines = "";
-    for (const tally of data.cells[cells[column]].map((number) => data.tallies[number])) {
+    for (const tally of data.cells[cells[column]]) {
       const parts = WORST.filter((kind) => tally[kind] > 0).map((kind) =>
         `<span class="${CLASS[kind]}">${LOOK[kind][1]} ${tally[kind]} ${WORDS[kind]}</span>`);
-      const reason = tally[REASON] < 0 ? "" : data.reasons[tally[REASON]];
-      lines += `<tr><th scope="row">${escaped(data.checks[tally[CHECK]])}</th><td>${parts.join(", ")}</td><td class="dim">${escaped(reason)}</td></tr>`;
+      lines += `<tr><th scope="row">${escaped(data.checks[tally[CHECK]])}</th><td>${parts.join(", ")}</td><td class="dim">${escaped(tally[REASON])}</td></tr>`;
     }
     const found = [...(links.get(program + "," + column) || [])].map((index) =>
       `<li><a href="#g${index}" data-group="${index}">${escaped(data.checks[data.groups[index].check])}</a> <span class="dim">${escaped(headlines[index])}</span></li>`).join("");

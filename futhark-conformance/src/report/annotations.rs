@@ -1,9 +1,9 @@
 //! Annotations for the pages of CI systems.
 
 use super::counted;
-use super::escape::{command_message, command_property};
-use super::summary::{Cause, Summary};
-use crate::record::Header;
+use super::groups::{Group, start};
+use super::summary::Summary;
+use super::{shown, shown_lines};
 use clap::ValueEnum;
 
 /// The number of annotations of a kind that GitHub shows for a step.
@@ -18,12 +18,15 @@ pub enum Annotations {
     Github,
 }
 
-/// One `::error` per cause of failures; `only_new` leaves out those without a new failure.
-#[must_use]
-pub fn github(header: &Header, summary: &Summary, only_new: bool) -> String {
-    let mut causes = summary.causes(header);
-    causes.retain(|cause| !only_new || cause.new_failures() > 0);
-    let mut text: String = causes.iter().take(LIMIT).map(error).collect();
+/// One `::error` per cause of failures; with a baseline, only of those with a new failure.
+pub(super) fn github(summary: &Summary<'_>) -> String {
+    let is_shown = |cause: &&Group<'_>| summary.changes.is_none() || cause.new > 0;
+    let causes: Vec<&Group<'_>> = summary.failures.iter().filter(is_shown).collect();
+    let mut text: String = causes
+        .iter()
+        .take(LIMIT)
+        .map(|cause| error(cause))
+        .collect();
     if causes.len() > LIMIT {
         let more = counted(causes.len() - LIMIT, "more cause");
         text += &format!("::warning title={more} of failures::see the report\n");
@@ -31,38 +34,39 @@ pub fn github(header: &Header, summary: &Summary, only_new: bool) -> String {
     text
 }
 
-fn error(cause: &Cause<'_>) -> String {
+fn error(cause: &Group<'_>) -> String {
+    let property = |text: &str| {
+        let text = shown(text).replace('%', "%25");
+        text.replace(':', "%3A").replace(',', "%2C")
+    };
     let program = &cause.example.place.program;
     let mut title = format!("{} in {program}", cause.heading());
-    if cause.count() > 1 {
-        title += &format!(" and {}", counted(cause.count() - 1, "more failure"));
+    if cause.members.len() > 1 {
+        let more = counted(cause.members.len() - 1, "more failure");
+        title += &format!(" and {more}");
     }
-    let mut properties = format!("title={}", command_property(&title));
+    let mut properties = format!("title={}", property(&title));
     // GitHub shows the annotation beside this line of a pull request.
     if let Some(excerpt) = cause.excerpt() {
-        let program = command_property(program);
-        properties += &format!(",file={program},line={}", excerpt.line);
+        properties += &format!(",file={},line={}", property(program), excerpt.line);
     }
-    let message: String = cause.message().chars().take(LONGEST).collect();
-    let message = format!("{}\n{message}\nrepeat: {}", cause.title(), cause.repeat);
-    format!("::error {properties}::{}\n", command_message(&message))
+    let message = start(cause.message(), LONGEST);
+    let message = format!("{}\n{message}\nrepeat: {}", cause.title(), cause.repeat());
+    let message = shown_lines(&message, "").replace('%', "%25");
+    format!("::error {properties}::{}\n", message.replace('\n', "%0A"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Outcome, Record};
-    use crate::report::tests::{compared, header, record};
-
-    fn annotated(records: &[(Record, bool)], only_new: bool) -> String {
-        github(&header(), &compared(records), only_new)
-    }
+    use crate::record::Outcome;
+    use crate::report::tests::{compared, record, report};
 
     #[test]
     fn texts_cannot_leave_their_command() {
         let mut evil = record("a,b:c%.fut", "c", Outcome::Fail);
         evil.finding.message = "100%\r\n::set-output name=x::y\n\x1b[31m".into();
-        let text = annotated(&[(evil, false)], false);
+        let text = github(&Summary::of(&report(&[evil])));
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(
             text.starts_with(
@@ -81,9 +85,9 @@ mod tests {
         let old = record("a.fut", "c", Outcome::Fail);
         let mut new = record("b.fut", "c", Outcome::Fail);
         new.finding.message = "other".into();
-        let records = [(old, false), (new, true)];
-        assert_eq!(annotated(&records, false).lines().count(), 2);
-        let text = annotated(&records, true);
+        let all = github(&Summary::of(&report(&[old.clone(), new.clone()])));
+        assert_eq!(all.lines().count(), 2);
+        let text = github(&Summary::of(&compared(&[(old, false), (new, true)])));
         assert_eq!(text.lines().count(), 1);
         assert!(text.contains("b.fut"), "{text}");
     }
@@ -94,10 +98,10 @@ mod tests {
             .map(|letter| {
                 let mut one = record("a.fut", "c", Outcome::Fail);
                 one.finding.message = format!("cause {letter}");
-                (one, false)
+                one
             })
             .collect();
-        let text = annotated(&records, false);
+        let text = github(&Summary::of(&report(&records)));
         assert_eq!(text.matches("::error").count(), 10);
         assert!(
             text.ends_with("::warning title=4 more causes of failures::see the report\n"),

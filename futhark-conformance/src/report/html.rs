@@ -5,17 +5,15 @@
 //! The table of programs is drawn by `templates/report.js` from compact JSON, because as HTML it would
 //! be ten times as large.
 
-use super::difference::Comparison;
-use super::escape::{in_script, printable};
-use super::summary::{Cause, ColumnSum, Counts, List, Summary, Tally, sum};
+use super::groups::start;
+use super::summary::{Cell, Counts, Summary, reason, seconds};
 use super::table::keep_end;
 use super::{counted, duration};
 use crate::checks;
-use crate::record::Header;
+use crate::record::Record;
 use askama::Template;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::Hash;
 use std::io::{self, Write};
 
 /// The number of causes that have a line; that are shown in full; that are not in a folded list; that
@@ -27,267 +25,170 @@ const OPEN: usize = 3;
 /// The number of further failures of a cause that have a command, and of rows of a list.
 const MEMBERS: usize = 20;
 const ROWS: usize = 500;
-/// The number of characters of a label beside a bar, and of programs with a bar.
+/// The number of characters of a reason in the table and of a label beside a bar, and of programs with a bar.
+const REASON: usize = 300;
 const LABEL: usize = 24;
 const PROGRAMS: usize = 12;
 
 /// The data of the page. The template escapes every text except `data`.
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'s> {
-    total: Counts,
-    programs: usize,
-    changes: Option<&'s Comparison>,
-    causes: &'s [Cause<'s>],
-    columns: Vec<ColumnSum<'s>>,
-    plots: Vec<Plot>,
-    lists: Vec<List>,
-    header: &'s Header,
+struct Page<'s, 'r> {
+    summary: &'s Summary<'r>,
+    /// The title and the bars of each plot of times, the longest first.
+    plots: Vec<(&'static str, Vec<(String, f64)>)>,
+    /// The time of all results.
+    total: String,
     data: String,
-}
-
-/// Times as bars.
-struct Plot {
-    title: String,
-    longest: f64,
-    bars: Vec<Bar>,
-}
-
-struct Bar {
-    label: String,
-    seconds: f64,
-}
-
-impl Bar {
-    fn short(&self) -> String {
-        keep_end(&printable(&self.label), LABEL)
-    }
-
-    fn percent(&self, plot: &Plot) -> String {
-        let part = self.seconds / plot.longest.max(f64::MIN_POSITIVE);
-        format!("{:.1}", 100.0 * part)
-    }
-
-    fn time(&self) -> String {
-        duration(self.seconds)
-    }
 }
 
 /// Writes the page.
 ///
 /// # Errors
 /// If writing to `out` fails.
-pub fn write(
-    out: &mut dyn Write,
-    header: &Header,
-    summary: &Summary,
-    changes: Option<&Comparison>,
-) -> io::Result<()> {
-    let causes = summary.causes(header);
+pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
+    let plots = plots(summary);
     let page = Page {
-        total: summary.total(),
-        programs: summary.programs(),
-        changes,
-        causes: &causes,
-        columns: summary.by_column(),
-        plots: plots(summary),
-        lists: summary.lists(changes),
-        header,
-        data: data(summary, &causes, changes.is_some()),
+        summary,
+        total: duration(plots[0].1.iter().map(|(_, seconds)| seconds).sum()),
+        plots,
+        data: data(summary)?,
     };
     page.write_into(out)?;
     writeln!(out)
 }
 
 /// Times per column, per check, and of the slowest programs.
-fn plots(summary: &Summary) -> Vec<Plot> {
-    let plot = |title: String, mut bars: Vec<Bar>, most: usize| {
-        bars.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-        bars.truncate(most);
-        let longest = bars.first().map_or(0.0, |bar| bar.seconds);
-        Plot {
-            title,
-            longest,
-            bars,
-        }
-    };
-    let all = summary.columns();
-    let columns = summary.by_column().into_iter().map(|sum| {
-        let column = sum.column;
-        let words = [&column.backend, column.device_note(all), &column.compiler];
-        let words = words.into_iter().filter(|word| !word.is_empty());
-        let label = words.collect::<Vec<_>>().join(" ");
-        Bar {
-            label,
-            seconds: sum.seconds,
-        }
-    });
-    let columns: Vec<Bar> = columns.collect();
-    let total: f64 = columns.iter().map(|bar| bar.seconds).sum();
-    let mut checks: BTreeMap<&str, f64> = BTreeMap::new();
-    let mut programs: Vec<Bar> = Vec::new();
-    for (program, cells) in summary.cells() {
-        let label = program.to_owned();
-        let (_, seconds) = sum(cells.iter().flatten());
-        programs.push(Bar { label, seconds });
-        for tally in cells.iter().flatten() {
-            let check = summary.checks()[tally.check].as_str();
-            *checks.entry(check).or_default() += f64::from(tally.seconds);
+fn plots(summary: &Summary<'_>) -> Vec<(&'static str, Vec<(String, f64)>)> {
+    let mut plots = [
+        "By backend",
+        "By check",
+        "The slowest programs, on all backends",
+    ]
+    .map(|title| (title, BTreeMap::new()));
+    let all = &summary.columns;
+    for (program, cells) in &summary.programs {
+        for (column, cell) in all.iter().zip(cells) {
+            let words = [column.backend, column.device_note(all), column.compiler];
+            let column = words.join(" ").replace("  ", " ");
+            for ((_, check), records) in cell {
+                let seconds = seconds(records.iter().copied());
+                let labels = [column.as_str(), check, program];
+                for ((_, bars), label) in plots.iter_mut().zip(labels) {
+                    *bars.entry(label.to_owned()).or_default() += seconds;
+                }
+            }
         }
     }
-    let checks = checks.into_iter().map(|(check, seconds)| {
-        let label = check.to_owned();
-        Bar { label, seconds }
+    let plots = plots.map(|(title, bars)| {
+        let mut bars: Vec<(String, f64)> = bars.into_iter().collect();
+        bars.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        (title, bars)
     });
-    vec![
-        plot(
-            format!("By backend, {} in all", duration(total)),
-            columns,
-            usize::MAX,
-        ),
-        plot("By check".to_owned(), checks.collect(), usize::MAX),
-        plot(
-            "The slowest programs, on all backends".to_owned(),
-            programs,
-            PROGRAMS,
-        ),
-    ]
+    let mut plots = Vec::from(plots);
+    plots[2].1.truncate(PROGRAMS);
+    plots
 }
 
 /// The data of the table. Most cells of a corpus are equal: the backends of a program pass the same
-/// checks. So each distinct tally is written once; each distinct cell once, as the numbers of its
-/// tallies; and programs have the numbers of their cells.
+/// checks. So each distinct cell is written once, and programs have the numbers of their cells.
 #[derive(Serialize)]
-struct Data {
+struct Data<'r> {
     /// Backend, device, compiler, and what distinguishes the device.
-    columns: Vec<[String; 4]>,
-    checks: Vec<String>,
-    reasons: Vec<String>,
-    /// The numbers of a check and of its passed, failed, expected and skipped cases, and that of a
-    /// reason or -1.
-    tallies: Vec<[i64; 6]>,
-    cells: Vec<Vec<usize>>,
+    columns: Vec<[&'r str; 4]>,
+    checks: Vec<&'r str>,
+    cells: Vec<Vec<Tally<'r>>>,
     /// The path, and the number of a cell per column.
-    programs: Vec<(String, Vec<usize>)>,
+    programs: Vec<(&'r str, Vec<usize>)>,
     groups: Vec<Failures>,
     baseline: bool,
 }
 
+/// The number of a check, those of its passed, failed, expected and skipped cases, and a reason.
+type Tally<'r> = (usize, usize, usize, usize, usize, &'r str);
+
 #[derive(Serialize)]
 struct Failures {
     check: Option<usize>,
-    /// -1 for a file that is not a program.
-    columns: BTreeSet<i64>,
     count: usize,
     new: usize,
-    /// The numbers of program and column.
-    places: BTreeSet<(usize, usize)>,
+    /// The numbers of program and column, or -1 for a file that is not a program.
+    places: BTreeSet<[i64; 2]>,
 }
 
-fn data(summary: &Summary, causes: &[Cause<'_>], baseline: bool) -> String {
-    let all = summary.columns();
-    let columns = all.iter().map(|column| {
-        let note = column.device_note(all);
-        [&column.backend, &column.device, &column.compiler, note].map(printable)
+fn data(summary: &Summary<'_>) -> io::Result<String> {
+    let columns = summary.columns.iter().map(|column| {
+        let note = column.device_note(&summary.columns);
+        [column.backend, column.device, column.compiler, note]
     });
-    let checks = summary.checks().iter().map(|check| printable(check));
-    let (mut reasons, mut tallies, mut cells) = <(Numbers<_>, Numbers<_>, Numbers<_>)>::default();
-    let mut of_tally = |tally: &Tally| {
-        let reason = match summary.reason(tally) {
-            "" => -1,
-            reason => reasons.of(printable(reason)) as i64,
-        };
-        let Counts {
-            passed,
-            failed,
-            expected,
-            skipped,
-        } = tally.counts;
-        let [check, passed, failed, expected, skipped] =
-            [tally.check, passed, failed, expected, skipped].map(|number| number as i64);
-        tallies.of([check, passed, failed, expected, skipped, reason])
-    };
-    let programs = summary.cells().map(|(program, row)| {
-        let row = row.iter();
-        let row = row.map(|cell| cells.of(cell.iter().map(&mut of_tally).collect()));
-        (printable(program), row.collect())
+    let cells = summary.programs.values().flatten();
+    let checks: BTreeSet<_> = cells.flat_map(Cell::keys).copied().collect();
+    let checks: Vec<(usize, &str)> = checks.into_iter().collect();
+    let mut numbers: HashMap<Vec<Tally<'_>>, usize> = HashMap::new();
+    let mut cells = Vec::new();
+    let programs = summary.programs.iter().map(|(program, row)| {
+        let row = row.iter().map(|cell| {
+            let tallies = cell.iter().map(|(check, records)| {
+                let check = checks.binary_search(check).unwrap_or_default();
+                let counts = Counts::of(records.iter().copied());
+                let reason = start(reason(records), REASON);
+                (
+                    check,
+                    counts.passed,
+                    counts.failed,
+                    counts.expected,
+                    counts.skipped,
+                    reason,
+                )
+            });
+            let tallies: Vec<Tally<'_>> = tallies.collect();
+            *numbers.entry(tallies).or_insert_with_key(|tallies| {
+                cells.push(tallies.clone());
+                cells.len() - 1
+            })
+        });
+        (*program, row.collect())
     });
-    let programs: Vec<(String, Vec<usize>)> = programs.collect();
-    let numbers: HashMap<&str, usize> = summary
-        .cells()
-        .map(|(program, _)| program)
-        .zip(0..)
-        .collect();
-    let groups = causes.iter().take(CAUSES).map(|cause| {
-        let members = cause.group.members.iter();
-        let columns = members
-            .clone()
-            .map(|one| one.column.map_or(-1, |column| column as i64));
-        let places = members.filter_map(|one| Some((*numbers.get(&*one.program)?, one.column?)));
-        let check = summary
-            .checks()
-            .iter()
-            .position(|check| *check == cause.group.check);
-        Failures {
-            check,
-            columns: columns.collect(),
-            count: cause.count(),
-            new: cause.new_failures(),
-            places: places.collect(),
+    let programs: Vec<(&str, Vec<usize>)> = programs.collect();
+    let numbers = summary.programs.keys().copied().zip(0..);
+    let numbers: HashMap<&str, i64> = numbers.collect();
+    let place = |record: &&Record| {
+        let program = numbers.get(record.place.program.as_str());
+        let column = summary.column(&record.place);
+        match (program, column) {
+            (Some(program), Some(column)) => [*program, column as i64],
+            _ => [-1, -1],
         }
+    };
+    let failures = summary.failures.iter().take(CAUSES).map(|group| Failures {
+        check: (checks.iter()).position(|(_, name)| *name == group.example.finding.check),
+        count: group.members.len(),
+        new: group.new,
+        places: group.members.iter().map(place).collect(),
     });
     let data = Data {
         columns: columns.collect(),
-        checks: checks.collect(),
-        groups: groups.collect(),
+        checks: checks.iter().map(|(_, name)| *name).collect(),
+        groups: failures.collect(),
         programs,
-        reasons: reasons.list,
-        tallies: tallies.list,
-        cells: cells.list,
-        baseline,
+        cells,
+        baseline: summary.changes.is_some(),
     };
-    in_script(&serde_json::to_string(&data).unwrap_or_default())
-}
-
-/// Distinct values, each with its number.
-struct Numbers<T> {
-    list: Vec<T>,
-    index: HashMap<T, usize>,
-}
-
-impl<T> Default for Numbers<T> {
-    fn default() -> Numbers<T> {
-        Numbers {
-            list: Vec::new(),
-            index: HashMap::new(),
-        }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Numbers<T> {
-    fn of(&mut self, value: T) -> usize {
-        *self.index.entry(value).or_insert_with_key(|value| {
-            self.list.push(value.clone());
-            self.list.len() - 1
-        })
-    }
+    // `</script>` would end the element.
+    Ok(serde_json::to_string(&data)?.replace('<', "\\u003c"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::tests::{header, record, summary};
+    use crate::report::tests::{record, report};
     use serde_json::Value;
 
-    fn page_of(summary: &Summary) -> String {
-        let mut out = Vec::new();
-        write(&mut out, &header(), summary, None).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
     fn page(records: &[Record]) -> String {
-        page_of(&summary(records))
+        let mut out = Vec::new();
+        write(&mut out, &Summary::of(&report(records))).unwrap();
+        String::from_utf8(out).unwrap()
     }
 
     fn data(page: &str) -> Value {
@@ -347,11 +248,9 @@ mod tests {
         let data = data(&page);
         assert_eq!(data["programs"][0], serde_json::json!(["x/a.fut", [0, 1]]));
         assert_eq!(data["programs"][1], serde_json::json!(["x/b.fut", [0, 2]]));
-        let mut checks = data["checks"].as_array().unwrap().iter();
-        let blocks = checks.position(|check| check == "blocks");
-        let tallies = serde_json::json!([[blocks, 1, 0, 0, 0, -1], [blocks, 0, 1, 0, 0, -1]]);
-        assert_eq!(data["tallies"], tallies);
-        assert_eq!(data["cells"], serde_json::json!([[0], [], [1]]));
+        assert_eq!(data["checks"], serde_json::json!(["blocks"]));
+        let cells = serde_json::json!([[[0, 1, 0, 0, 0, ""]], [], [[0, 0, 1, 0, 0, ""]]]);
+        assert_eq!(data["cells"], cells);
         assert_eq!(data["groups"][0]["places"], serde_json::json!([[1, 1]]));
     }
 
@@ -369,7 +268,7 @@ mod tests {
             assert!(!page.contains(tag), "{tag}: {page}");
         }
         assert!(page.contains("&#60;/pre&#62;&#60;script&#62;alert(1)"));
-        assert_eq!(data(&page)["reasons"][0], "<i>why</script><!--");
+        assert_eq!(data(&page)["cells"][0][0][5], "<i>why</script><!--");
     }
 
     #[test]
@@ -386,8 +285,7 @@ mod tests {
                 }
             }
         }
-        let summary = summary(&records);
-        let size = page_of(&summary).len();
+        let size = page(&records).len();
         assert!(size < 200_000, "{size}");
     }
 }

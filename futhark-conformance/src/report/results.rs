@@ -1,27 +1,24 @@
-//! What a run found: the records of a run or of reports, counted and grouped.
+//! What a run found: the records of a run or of the parts of one, from which every report follows.
 
-use super::aside::Target;
+use super::annotations::{self, Annotations};
 use super::difference::{self, Comparison};
-use super::groups::Group;
-use super::json::{JsonReport, ReadError};
-use super::merge::{Merged, Records, name};
-use super::output::{Format, OutputError, failed};
-use super::summary::Summary;
-use super::{Counts, html, junit, markdown, repeat_with, text};
+use super::files::{Format, Target, failed};
+use super::groups::{Group, title};
+use super::json::{JsonReport, Line, Lines, ReadError};
+use super::repeat::repeat;
+use super::summary::{Counts, Summary};
+use super::{html, junit, markdown, text};
+use crate::devices::Device;
 use crate::expect::Expectation;
-use crate::record::{Header, Record};
-use crate::report::annotations::{self, Annotations};
-use crate::scratch::Scratch;
-use std::collections::HashSet;
+use crate::record::{Header, NOWHERE, Record};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What a run found.
 ///
-/// [`run`](crate::run()) returns it, and [`Report::read`] reads the JSON Lines of earlier runs. It has
-/// counts, failures and reasons in memory, and reads passes from the file in which they are, so that the
-/// memory depends on the number of jobs and failures, not of cases.
+/// [`run`](crate::run()) returns it, and [`Report::read`] reads the JSON Lines of earlier runs.
 ///
 /// As text (`{report}`) it is the table and the failures that the program prints.
 ///
@@ -46,12 +43,11 @@ use std::sync::Arc;
 /// let report = Report::read(["part-1.jsonl", "part-2.jsonl"])?;
 /// assert!(report.missing.is_empty());
 /// assert_eq!((report.counts().passed, report.counts().failed), (1, 1));
-/// for record in report.records()? {
-///     let record = record?;
+/// for record in report.records() {
 ///     println!("{}: {:?}", record.place.program, record.finding.outcome);
 /// }
 /// for group in report.failures() {
-///     println!("{} of {}: {}", group.members.len(), group.check, group.headline());
+///     println!("{} of {}: {}", group.members.len(), group.heading(), group.headline());
 /// }
 /// report.write_html("results.html")?;
 /// # assert!(at("results.html").is_file());
@@ -61,27 +57,26 @@ use std::sync::Arc;
 /// ```
 pub struct Report {
     pub(crate) header: Header,
-    summary: Summary,
-    /// What changed since the baseline.
-    changes: Option<Comparison>,
-    /// The differences between the compilers of a whole run, oldest first.
-    pub comparisons: Vec<Comparison>,
+    records: Vec<Record>,
+    /// The first file.
+    pub(super) file: PathBuf,
+    /// The results to compare with.
+    pub(crate) baseline: Option<Box<Report>>,
+    /// The devices that have only a part of their jobs, if all others have the same ones for every
+    /// compiler: then compilers can be compared.
+    pub(crate) spared: Option<BTreeSet<String>>,
     /// The expectations about the checked programs that nothing matched, if the run can tell.
     pub unmatched: Vec<Expectation>,
     /// What the budget left out, as text.
     pub left_out: Option<String>,
     /// The missing parts and ends of reports that were read; empty if the report is complete.
     pub missing: Vec<String>,
-    /// Where the records are.
-    files: Vec<PathBuf>,
     /// The annotations to print for a CI system.
     pub(crate) annotations: Option<Annotations>,
     /// The reports to write, which `finish` does.
     pub(crate) targets: Vec<(Format, Target)>,
     /// Why the records were not written, which `finish` returns.
-    pub(crate) failed: Option<OutputError>,
-    /// The folder of the file of records, if it is temporary.
-    pub(crate) _scratch: Option<Arc<Scratch>>,
+    pub(crate) failed: Option<io::Error>,
 }
 
 impl Report {
@@ -89,38 +84,114 @@ impl Report {
     /// a file that does not exist, its `FILE.part` of an interrupted run is read.
     ///
     /// # Errors
-    /// If a file cannot be read or is damaged; if the files are not of one run, or a file is given twice.
+    /// If a file cannot be read or is damaged; if the files are not of one run, or contain the same case.
     /// A missing part or end is not an error: [`missing`](Report::missing) lists it.
     pub fn read<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Result<Report, ReadError> {
-        let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-        Report::of(Merged::read(&files)?, None)
+        let mut report: Option<Report> = None;
+        let mut parts = Vec::new();
+        for file in files {
+            let file = file.into();
+            let part = Report::read_one(&file)?;
+            parts.extend(part.header.shard);
+            match &mut report {
+                None => report = Some(part),
+                Some(whole) => {
+                    let joined = whole.join(part);
+                    joined.map_err(|why| ReadError::new(&file, 0, why))?;
+                }
+            }
+        }
+        let no_file = || ReadError::new(Path::new(""), 0, "no file was given");
+        let mut report = report.ok_or_else(no_file)?;
+        let count = report.header.shard.take().map_or(0, |shard| shard.count);
+        let is_missing = |index: &usize| parts.iter().all(|part| part.index != *index);
+        let missing = (1..=count).filter(is_missing);
+        let missing = missing.map(|index| format!("part {index}/{count}"));
+        report.missing.extend(missing);
+        Ok(report)
     }
 
-    /// The report of these results, with what changed since the baseline.
-    pub(crate) fn of(results: Merged, baseline: Option<&Merged>) -> Result<Report, ReadError> {
-        let changes = baseline.map(|old| difference::since(old, &results));
-        let new = changes.iter().flat_map(Comparison::new_failures);
-        let new: HashSet<_> = new.collect();
-        let mut summary = Summary::new(results.columns());
-        for record in Records::open(&results.files)? {
-            let record = record?;
-            let is_new = !new.is_empty() && new.contains(&(&record.place, &*name(&record.finding)));
-            summary.add(&record, is_new);
+    fn read_one(file: &Path) -> Result<Report, ReadError> {
+        let mut lines = Lines::open(file)?;
+        let mut records = Vec::new();
+        while let Some(line) = lines.next_line()? {
+            if let Line::Record(record) = line {
+                records.push(record);
+            }
         }
+        let end = (!lines.is_whole).then(|| format!("the end of {}", file.display()));
         Ok(Report {
-            header: results.header,
-            summary,
-            changes,
-            comparisons: Vec::new(),
+            header: lines.header,
+            records,
+            file: file.to_owned(),
+            baseline: None,
+            spared: None,
             unmatched: Vec::new(),
             left_out: None,
-            missing: results.missing,
-            files: results.files,
+            missing: end.into_iter().collect(),
             annotations: None,
             targets: Vec::new(),
             failed: None,
-            _scratch: None,
         })
+    }
+
+    /// Adds another part of the run; fails with the reason if it is none.
+    fn join(&mut self, part: Report) -> Result<(), String> {
+        let first = self.file.display();
+        if self.header.seed != part.header.seed {
+            return Err(format!(
+                "expected seed {} as in {first}, got {}: these are not parts of one run",
+                self.header.seed, part.header.seed
+            ));
+        }
+        if let (Some(own), Some(other)) = (self.header.shard, part.header.shard)
+            && own.count != other.count
+        {
+            return Err(format!(
+                "part {other} and part {own} are not of the same run"
+            ));
+        }
+        for compiler in part.header.compilers {
+            let mut known = self.header.compilers.iter();
+            match known.find(|known| known.label == compiler.label) {
+                None => self.header.compilers.push(compiler),
+                Some(known) if known.hash == compiler.hash || compiler.hash.is_empty() => {}
+                Some(known) => {
+                    return Err(format!(
+                        "expected the compiler {} as in {first}, with the SHA-256 {:.12}..., got {:.12}...: \
+                         these are not parts of one run",
+                        known.label, known.hash, compiler.hash
+                    ));
+                }
+            }
+        }
+        let known: HashSet<_> = self.records.iter().map(Record::id).collect();
+        let (again, new): (Vec<Record>, _) =
+            (part.records.into_iter()).partition(|record| known.contains(&record.id()));
+        // Every part reports the files that are not programs.
+        if let Some(twice) = (again.iter()).find(|record| record.place.backend != NOWHERE) {
+            return Err(format!(
+                "{first} has a result of {}, too; give each report once",
+                title(twice)
+            ));
+        }
+        self.records.extend::<Vec<Record>>(new);
+        self.missing.extend(part.missing);
+        let devices = &mut self.header.devices;
+        let is_missing = |device: &Device| !device.usable && device.name.is_empty();
+        for device in part.header.devices {
+            let same = devices.iter_mut().find(|other| {
+                other.backend == device.backend
+                    && (other.name == device.name || is_missing(other) || is_missing(&device))
+            });
+            match same {
+                // A backend is usable if any of the machines can run it.
+                Some(other) if !other.usable && device.usable => *other = device,
+                Some(_) => {}
+                None => devices.push(device),
+            }
+        }
+        Ok(())
     }
 
     /// The compilers, devices and options of the run.
@@ -129,45 +200,42 @@ impl Report {
         &self.header
     }
 
-    /// Reads the records from their file, each part in the order in which they were found.
-    ///
-    /// # Errors
-    /// If a file cannot be opened, for example because it was deleted after the run. An item is an error
-    /// if its line cannot be read; it is the last one.
-    pub fn records(&self) -> Result<Records, ReadError> {
-        Records::open(&self.files)
+    /// The records, those of each part in the order in which they were found.
+    #[must_use]
+    pub fn records(&self) -> &[Record] {
+        &self.records
     }
 
     /// The number of records of each outcome.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.summary.total()
+        Counts::of(&self.records)
     }
 
-    /// The failures, grouped by cause: new ones first, if there is a baseline, then the most frequent.
+    /// The failures, grouped by cause: new ones first, if there is a baseline, then those in the most programs.
     #[must_use]
-    pub fn failures(&self) -> Vec<&Group> {
-        self.summary.failures()
+    pub fn failures(&self) -> Vec<Group<'_>> {
+        Summary::of(self).failures
     }
 
-    /// The results by program, backend, device, compiler and check; expected failures and skips by
-    /// reason.
+    /// The differences between the compilers of a whole run, oldest first.
     #[must_use]
-    pub fn summary(&self) -> &Summary {
-        &self.summary
+    pub fn comparisons(&self) -> Vec<Comparison<'_>> {
+        let compared = |spared| difference::of_compilers(self, spared);
+        self.spared.as_ref().map_or_else(Vec::new, compared)
     }
 
     /// The command that repeats one finding.
     #[must_use]
     pub fn repeat(&self, record: &Record) -> String {
-        repeat_with(&self.header, record)
+        repeat(&self.header, record)
     }
 
     /// Writes one HTML page, which needs no other file. Replaces the file at once.
     ///
     /// # Errors
     /// If the file cannot be written; then it is as it was.
-    pub fn write_html(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
+    pub fn write_html(&self, file: impl AsRef<Path>) -> io::Result<()> {
         self.write_to(Format::Html, file.as_ref())
     }
 
@@ -175,7 +243,7 @@ impl Report {
     ///
     /// # Errors
     /// If the file cannot be written; then it is as it was.
-    pub fn write_junit(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
+    pub fn write_junit(&self, file: impl AsRef<Path>) -> io::Result<()> {
         self.write_to(Format::Junit, file.as_ref())
     }
 
@@ -183,7 +251,7 @@ impl Report {
     ///
     /// # Errors
     /// If the file cannot be written; then it is as it was.
-    pub fn write_summary(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
+    pub fn write_summary(&self, file: impl AsRef<Path>) -> io::Result<()> {
         self.write_to(Format::Markdown, file.as_ref())
     }
 
@@ -191,69 +259,52 @@ impl Report {
     /// once.
     ///
     /// # Errors
-    /// If the records cannot be read ([`Report::records`]), or the file cannot be written.
-    pub fn write_json(&self, file: impl AsRef<Path>) -> Result<(), OutputError> {
+    /// If the file cannot be written.
+    pub fn write_json(&self, file: impl AsRef<Path>) -> io::Result<()> {
         self.write_to(Format::Json, file.as_ref())
     }
 
-    fn write_to(&self, format: Format, file: &Path) -> Result<(), OutputError> {
+    fn write_to(&self, format: Format, file: &Path) -> io::Result<()> {
         let target = Target::new(file).map_err(failed(file))?;
-        self.write(&[(format, target)])
+        self.write(format, &target).map_err(failed(file))
     }
 
     /// Writes the reports, if the records were written.
-    pub(crate) fn finish(&mut self) -> Result<(), OutputError> {
-        match self.failed.take() {
-            Some(error) => Err(error),
-            None => self.write(&self.targets),
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
         }
-    }
-
-    /// Writes each report to its file, which it replaces at once.
-    fn write(&self, targets: &[(Format, Target)]) -> Result<(), OutputError> {
-        let (header, summary) = (&self.header, &self.summary);
-        let changes = self.changes.as_ref();
-        for (format, target) in targets {
-            let written = match format {
-                Format::Json => {
-                    // Opened first: a file of them can be the one that is written.
-                    let records = self.records().map_err(OutputError::Read)?;
-                    let mut report = JsonReport::create(target.clone(), header)
-                        .and_then(|mut report| report.publish().map(|()| report))
-                        .map_err(failed(target.path()))?;
-                    for record in records {
-                        let record = record.map_err(OutputError::Read)?;
-                        report.add(&record).map_err(failed(target.path()))?;
-                    }
-                    report.close(self.missing.is_empty())
-                }
-                Format::Junit => target.write(|out| junit::write(out, header, summary)),
-                Format::Html => target.write(|out| html::write(out, header, summary, changes)),
-                Format::Markdown => {
-                    let text = markdown::markdown(header, summary, changes);
-                    target.write(|out| out.write_all(text.as_bytes()))
-                }
-            };
-            written.map_err(failed(target.path()))?;
+        for (format, target) in &self.targets {
+            self.write(*format, target).map_err(failed(target.path()))?;
         }
         Ok(())
+    }
+
+    /// Writes a report to its file, which it replaces at once.
+    fn write(&self, format: Format, target: &Target) -> io::Result<()> {
+        if format == Format::Json {
+            let mut report = JsonReport::create(target.clone(), &self.header)?;
+            report.publish()?;
+            for record in &self.records {
+                report.add(record)?;
+            }
+            return report.close(self.missing.is_empty());
+        }
+        let summary = Summary::of(self);
+        target.write(|out| match format {
+            Format::Html => html::write(out, &summary),
+            Format::Junit => junit::write(out, &summary),
+            _ => out.write_all(markdown::markdown(&summary).as_bytes()),
+        })
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (header, summary) = (&self.header, &self.summary);
-        f.write_str(&text::render(
-            header,
-            summary,
-            self.changes.as_ref(),
-            text::width(),
-        ))?;
+        let summary = Summary::of(self);
+        f.write_str(&text::render(&summary, text::width()))?;
         match self.annotations {
-            Some(Annotations::Github) => {
-                let has_baseline = self.changes.is_some();
-                f.write_str(&annotations::github(header, summary, has_baseline))
-            }
+            Some(Annotations::Github) => f.write_str(&annotations::github(&summary)),
             None => Ok(()),
         }
     }
@@ -266,5 +317,159 @@ impl fmt::Debug for Report {
             .field("counts", &self.counts())
             .field("missing", &self.missing)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{CompilerInfo, Outcome};
+    use crate::report::files::part_of;
+    use crate::report::json::SCHEMA;
+    use crate::report::tests::{header, record, write};
+
+    struct Parts(tempfile::TempDir);
+
+    impl Parts {
+        fn new() -> Parts {
+            Parts(tempfile::tempdir().unwrap())
+        }
+
+        fn write(&self, name: &str, header: &Header, records: &[Record]) -> PathBuf {
+            let path = self.0.path().join(name);
+            write(&path, header, records);
+            path
+        }
+    }
+
+    fn part(text: &str) -> Header {
+        Header {
+            shard: Some(text.parse().unwrap()),
+            ..header()
+        }
+    }
+
+    fn read(path: &Path) -> Report {
+        Report::read([path]).unwrap()
+    }
+
+    fn error(files: &[PathBuf]) -> String {
+        Report::read(files).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parts_are_merged() {
+        let parts = Parts::new();
+        let library = record("lib.fut", "-", Outcome::Skip);
+        let a = record("a.fut", "c", Outcome::Pass);
+        let b = record("b.fut", "c", Outcome::Fail);
+        let first = parts.write("1", &part("1/3"), &[library.clone(), a.clone()]);
+        let last = parts.write("3", &part("3/3"), &[library.clone(), b.clone()]);
+        let merged = Report::read([first, last]).unwrap();
+        assert_eq!(merged.records(), [library, a, b]);
+        assert_eq!(merged.missing, ["part 2/3"]);
+        assert_eq!(merged.header, header());
+    }
+
+    #[test]
+    fn damage_is_reported_with_its_line() {
+        let parts = Parts::new();
+        let good = parts.write("good", &header(), &[record("a.fut", "c", Outcome::Pass)]);
+        let whole = std::fs::read_to_string(&good).unwrap();
+        let (text, _) = whole.trim_end().rsplit_once('\n').unwrap();
+        let text = format!("{}\n", &text[..text.len() - 5]);
+        let bad = parts.0.path().join("bad");
+        for (text, words) in [
+            (text.as_str(), "bad, line 2: invalid record"),
+            ("", "bad: the file is empty"),
+            ("{}\n", "bad, line 1: invalid header"),
+        ] {
+            std::fs::write(&bad, text).unwrap();
+            let error = error(&[bad.clone()]);
+            assert!(error.contains(words), "{error}");
+        }
+        let other = Header {
+            schema: SCHEMA + 1,
+            ..header()
+        };
+        let error = error(&[parts.write("other", &other, &[])]);
+        assert!(
+            error.contains("line 1: expected schema 3, got 4"),
+            "{error}"
+        );
+        assert!(Report::read([parts.0.path().join("nowhere")]).is_err());
+    }
+
+    #[test]
+    fn an_interrupted_report_is_incomplete() {
+        let parts = Parts::new();
+        let all = ["a.fut", "b.fut"].map(|name| record(name, "c", Outcome::Pass));
+        let path = parts.write("whole", &header(), &all);
+        assert!(read(&path).missing.is_empty());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        // First without the last line, then without a record before it.
+        std::fs::write(&path, lines[..3].join("\n")).unwrap();
+        let merged = read(&path);
+        assert_eq!(merged.records(), all);
+        assert_eq!(merged.missing, [format!("the end of {}", path.display())]);
+        // A part of a line, as a full disk leaves it.
+        let cut = lines[..3].join("\n");
+        std::fs::write(&path, &cut[..cut.len() - 5]).unwrap();
+        let merged = read(&path);
+        assert_eq!(merged.records(), &all[..1]);
+        assert_eq!(merged.missing.len(), 1);
+        // Under the name that the whole report would have.
+        std::fs::rename(&path, part_of(&path)).unwrap();
+        assert_eq!(read(&path).records(), &all[..1]);
+        std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
+        let error = error(&[path.clone()]);
+        assert!(
+            error.contains("line 3: expected 2 records, got 1"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn parts_of_different_runs_are_refused() {
+        let parts = Parts::new();
+        let records = [record("a.fut", "c", Outcome::Pass)];
+        let first = parts.write("1", &part("1/2"), &records);
+        let of_three = parts.write("of-three", &part("2/3"), &[]);
+        assert!(error(&[first.clone(), of_three]).contains("are not of the same run"));
+        let same_case = parts.write("2", &part("2/2"), &records);
+        assert!(
+            error(&[first.clone(), same_case])
+                .contains("has a result of a.fut [c, cpu, 1] blocks main #0, too")
+        );
+        let seed = Header {
+            seed: 9,
+            ..part("2/2")
+        };
+        let seed = parts.write("seed", &seed, &[]);
+        assert!(error(&[first.clone(), seed]).contains("got 9"));
+        let by = |name: &str, label: &str, hash: &str| {
+            let compiler = CompilerInfo {
+                hash: hash.to_owned(),
+                ..CompilerInfo::new(label, format!("/{name}/futhark"))
+            };
+            let header = Header {
+                compilers: vec![compiler],
+                ..header()
+            };
+            parts.write(name, &header, &[])
+        };
+        let first = by("first", "1", "aaaa");
+        // The path may differ, and machines of one matrix can have different versions.
+        let merged = |other: PathBuf| {
+            Report::read([first.clone(), other]).map(|all| all.header.compilers.len())
+        };
+        assert_eq!(merged(by("same", "1", "aaaa")).unwrap(), 1);
+        assert_eq!(merged(by("other", "2", "bbbb")).unwrap(), 2);
+        let patched = merged(by("patched", "1", "bbbb")).unwrap_err().to_string();
+        assert!(
+            patched.contains("expected the compiler 1 as in"),
+            "{patched}"
+        );
     }
 }

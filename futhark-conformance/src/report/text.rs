@@ -1,16 +1,16 @@
 //! The report as text, for terminals and logs: `templates/report.txt`, in lines that fit.
 
-use super::difference::Comparison;
-use super::summary::{Cause, Counts, List, ListRow, Summary};
+use super::difference::Row;
+use super::groups::Group;
+use super::summary::Summary;
 use super::table::{keep_end, table};
-use super::{counted, shown, unfit};
-use crate::record::Header;
+use super::{counted, shown};
 use askama::Template;
 use console::Style;
 use textwrap::{Options, WordSplitter};
 
 /// The width without a terminal.
-pub const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 /// The number of rows of a list, of causes in full and in the overview, of lines of a message, and of
 /// programs of a cause.
 const ROWS: usize = 40;
@@ -21,19 +21,13 @@ const PROGRAMS: usize = 6;
 
 #[derive(Template)]
 #[template(path = "report.txt")]
-struct Text<'s> {
-    table: String,
-    lists: Vec<List>,
-    causes: &'s [Cause<'s>],
-    changes: Option<&'s Comparison>,
-    total: Counts,
-    unfit: Vec<String>,
+struct Text<'s, 'r> {
+    summary: &'s Summary<'r>,
     width: usize,
 }
 
 /// The width of the terminal on the standard output, within limits.
-#[must_use]
-pub fn width() -> usize {
+pub(super) fn width() -> usize {
     let size = console::Term::stdout().size_checked();
     size.map_or(WIDTH, |(_, columns)| usize::from(columns).clamp(60, 140))
 }
@@ -41,28 +35,13 @@ pub fn width() -> usize {
 /// The table with its legend, reasons for skips and expected failures, each cause of failures in full
 /// with a command that repeats its first failure, a line per cause, the changes since the baseline, and
 /// the sum. No line is wider than `width`, except for commands, which can be copied.
-#[must_use]
-pub fn render(
-    header: &Header,
-    summary: &Summary,
-    changes: Option<&Comparison>,
-    width: usize,
-) -> String {
-    let text = Text {
-        table: table(summary, width),
-        lists: summary.lists(changes),
-        causes: &summary.causes(header),
-        changes,
-        total: summary.total(),
-        unfit: unfit(header),
-        width,
-    };
-    folded(&text.to_string(), width)
+pub(super) fn render(summary: &Summary<'_>, width: usize) -> String {
+    folded(&Text { summary, width }.to_string(), width)
 }
 
-impl Text<'_> {
+impl Text<'_, '_> {
     /// A row of a list, of which the note is never cut.
-    fn row(&self, row: &ListRow) -> String {
+    fn row(&self, row: &Row) -> String {
         let text = shown(&row.text);
         let room = self.width.saturating_sub(8 + row.note.len());
         let text = console::truncate_str(&text, room, "...");
@@ -71,30 +50,30 @@ impl Text<'_> {
     }
 
     /// A cause in one line.
-    fn line(&self, cause: &Cause<'_>) -> String {
-        let programs = match cause.programs.keys().collect::<Vec<_>>().as_slice() {
+    fn line(&self, cause: &Group<'_>) -> String {
+        let programs = match cause.programs().keys().collect::<Vec<_>>().as_slice() {
             [program] => keep_end(&shown(program), 24),
             programs => format!("{} programs", programs.len()),
         };
-        let backends = match cause.backends.len() {
-            0..=2 => cause.backends.join(", "),
-            several => format!("{several} backends"),
+        let backends = match cause.backends() {
+            backends if backends.len() > 2 => format!("{} backends", backends.len()),
+            backends => backends.join(", "),
         };
-        let new = if cause.new_failures() > 0 { "new " } else { "" };
-        let heading = cause.heading();
+        let new = if cause.new > 0 { "new " } else { "" };
         let line = format!(
-            "{:5} x {new}{heading}, {backends}, {programs}: {}",
-            cause.count(),
-            cause.group.headline()
+            "{:5} x {new}{}, {backends}, {programs}: {}",
+            cause.members.len(),
+            cause.heading(),
+            cause.headline()
         );
         console::truncate_str(&shown(&line), self.width - 5, "...").into_owned()
     }
 }
 
-fn fail(cause: &Cause<'_>) -> String {
-    let kind = cause.group.cause;
+fn fail(cause: &Group<'_>) -> String {
+    let kind = cause.example.finding.cause;
     let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
-    let new = if cause.new_failures() > 0 { " new" } else { "" };
+    let new = if cause.new > 0 { " new" } else { "" };
     let fail = Style::new().red().bold();
     fail.apply_to(format!("FAIL{kind}{new}")).to_string()
 }
@@ -102,7 +81,7 @@ fn fail(cause: &Cause<'_>) -> String {
 /// The text in lines that fit, without blanks at their ends. Lines are broken at blanks, or within a
 /// word that is wider than a line; lines of messages begin with `|`. A break does not make a command
 /// for a CI system of text after `::`.
-pub fn folded(text: &str, width: usize) -> String {
+pub(super) fn folded(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let is_command = line.starts_with("    repeat: ");
@@ -138,13 +117,12 @@ pub fn folded(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::difference::since;
-    use crate::report::tests::{header, merged, record, summary};
+    use crate::report::tests::{record, report};
     use console::measure_text_width;
 
     fn rendered(records: &[Record]) -> String {
         console::set_colors_enabled(false);
-        render(&header(), &summary(records), None, WIDTH)
+        render(&Summary::of(&report(records)), WIDTH)
     }
 
     /// The records of `programs` programs in twelve columns.
@@ -208,10 +186,11 @@ mod tests {
     fn no_line_is_wider_than_the_terminal() {
         for programs in [1, 5, 40, 100] {
             let records = corpus(programs);
-            let summary = summary(&records);
-            assert_eq!(summary.columns().len(), 12);
+            let report = report(&records);
+            let summary = Summary::of(&report);
+            assert_eq!(summary.columns.len(), 12);
             for width in [60, WIDTH, 120] {
-                let text = render(&header(), &summary, None, width);
+                let text = render(&summary, width);
                 for line in text.lines().filter(|line| !line.contains("repeat: ")) {
                     let line = console::strip_ansi_codes(line);
                     assert!(
@@ -224,20 +203,17 @@ mod tests {
     }
 
     #[test]
-    fn many_columns_have_letters_and_a_legend() {
+    fn many_columns_are_summed_up_by_backend() {
         let text = rendered(&corpus(10));
-        assert!(text.contains("A   c          0.25.27\n"), "{text}");
-        assert!(
-            text.contains("F   opencl     0.25.32  Oclgrind: Oclgrind Simulator\n"),
+        let heads = text.lines().filter(|line| line.starts_with("program "));
+        let heads: Vec<Vec<&str>> = heads
+            .map(|head| head.split_whitespace().collect())
+            .collect();
+        assert_eq!(
+            heads,
+            [["program", "c", "multicore", "opencl", "cuda", "hip"]],
             "{text}"
         );
-        let heads: Vec<_> = text
-            .lines()
-            .filter(|line| line.starts_with("program "))
-            .collect();
-        assert_eq!(heads.len(), 1, "{text}");
-        let letters: Vec<_> = heads[0].split_whitespace().skip(1).collect();
-        assert_eq!(letters.concat(), "ABCDEFGHIJKL");
     }
 
     #[test]
@@ -370,10 +346,10 @@ mod tests {
             record
         };
         let (pass, fail) = (one(Outcome::Pass), one(Outcome::Fail));
-        let old = merged(&header(), &[pass.clone(), fail.clone()]);
-        let new = [pass, now(fail), one(Outcome::ExpectedFail)];
-        let changes = since(&old, &merged(&header(), &new));
-        let text = render(&header(), &summary(&new), Some(&changes), WIDTH);
+        let old = report(&[pass.clone(), fail.clone()]);
+        let mut new = report(&[pass, now(fail), one(Outcome::ExpectedFail)]);
+        new.baseline = Some(Box::new(old));
+        let text = render(&Summary::of(&new), WIDTH);
         assert!(
             text.contains(
                 "fixed since the baseline:\n     1  a.fut on c blocks:Fail: first line\n"
@@ -382,7 +358,7 @@ mod tests {
         );
         let text = text.replace("\n", " ");
         assert!(
-            text.contains("results.jsonl: 0 new failures, 1 fixed, 1 unchanged"),
+            text.contains("results.jsonl: 0 broken, 1 fixed, 1 unchanged"),
             "{text}"
         );
     }

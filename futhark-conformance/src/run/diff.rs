@@ -2,9 +2,9 @@
 
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::DiffArgs;
+use crate::report::Report;
 use crate::report::difference::{self, Change};
-use crate::report::merge::Merged;
-use crate::report::output::write_at_once;
+use crate::report::files::{Target, failed};
 use crate::say;
 use anyhow::anyhow;
 use std::collections::BTreeSet;
@@ -12,10 +12,11 @@ use std::path::Path;
 
 /// Compares two reports, or the compilers of one.
 pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
-    let read = |path: &Path| Merged::read(&[path.to_owned()]).map_err(usage);
+    let read = |path: &Path| Report::read([path]).map_err(usage);
     let old = read(&args.old)?;
-    let comparisons = match &args.new {
-        Some(path) => difference::of_runs(&old, &read(path)?),
+    let new = args.new.as_deref().map(read).transpose()?;
+    let comparisons = match &new {
+        Some(new) => difference::of_runs(&old, new),
         None => difference::of_compilers(&old, &BTreeSet::new()),
     };
     if comparisons.is_empty() {
@@ -27,7 +28,12 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Ended> {
         say::out(format_args!("{comparison}"));
     }
     if let Some(path) = &args.html {
-        write_at_once(path, |out| difference::write_html(out, &comparisons)).map_err(usage)?;
+        let target = Target::new(path);
+        let write = |target: Target| target.write(|out| difference::write_html(out, &comparisons));
+        target
+            .and_then(write)
+            .map_err(failed(path))
+            .map_err(usage)?;
     }
     let broken = comparisons.iter().any(|one| one.count(Change::Broken) > 0);
     Ok(if broken { Exit::Failed } else { Exit::Held })

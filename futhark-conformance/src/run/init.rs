@@ -6,7 +6,7 @@ use super::setup::{corpus, paths_or_default};
 use super::{Ended, Exit, could_not_run, usage};
 use crate::cli::InitArgs;
 use crate::expect::{self, Expectations, FILE_NAME};
-use crate::record::Record;
+use crate::record::{Outcome, Record};
 use crate::report::counted;
 use crate::say::{self, outln};
 use crate::scratch::replace_file;
@@ -32,12 +32,9 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     let counts = report.counts();
     say::out(format_args!("{report}"));
     let folder = file.parent().unwrap_or(Path::new(""));
-    let groups = report.failures();
-    let records = groups.iter().flat_map(|group| {
-        let members = group.members.iter();
-        members.map(|member| group.record(member, report.summary().columns()))
-    });
-    let failures: Vec<Record> = records.collect();
+    let failures = report.records().iter();
+    let failures = failures.filter(|record| record.finding.outcome == Outcome::Fail);
+    let failures: Vec<Record> = failures.cloned().collect();
     let (text, entries) = expect::list_of(&failures, folder);
     report.finish().map_err(could_not_run)?;
     if let Some(left_out) = &report.left_out {

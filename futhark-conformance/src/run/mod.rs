@@ -32,7 +32,6 @@ use crate::cli::{Cli, Command, PrepareArgs, ReportArgs};
 use crate::corpus::Corpus;
 use crate::harness::limits;
 use crate::leash::{self, Leash};
-use crate::report::merge::Merged;
 use crate::report::{Counts, Report, shown_lines};
 use crate::say::{self, errln};
 use crate::{child, prepare};
@@ -170,11 +169,10 @@ fn verdict(total: Counts) -> Result<Exit, Ended> {
 
 fn report(args: &ReportArgs) -> Result<Exit, Ended> {
     let targets = args.reports.targets().map_err(usage)?;
-    let results = Merged::read(&args.files).map_err(usage)?;
-    let baseline = args.reports.baseline.clone();
-    let baseline = baseline.map(|file| Merged::read(&[file]));
-    let baseline = baseline.transpose().map_err(usage)?;
-    let mut report = Report::of(results, baseline.as_ref()).map_err(usage)?;
+    let mut report = Report::read(&args.files).map_err(usage)?;
+    if let Some(file) = &args.reports.baseline {
+        report.baseline = Some(Box::new(Report::read([file]).map_err(usage)?));
+    }
     report.annotations = args.reports.annotations;
     report.targets = targets;
     say::out(format_args!("{report}"));

@@ -16,11 +16,8 @@ use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{Finished, Record};
 use crate::report::Report;
-use crate::report::aside::Target;
-use crate::report::difference;
+use crate::report::files::{Format, Target, failed, part_of};
 use crate::report::json::{JsonReport, Line};
-use crate::report::merge::Merged;
-use crate::report::output::{Format, failed, part_of};
 use crate::report::progress::Progress;
 use crate::report::shown;
 use crate::say::errln;
@@ -56,7 +53,7 @@ use std::time::{Duration, Instant};
 /// #   config.work.build_dir = Some(folder.path().join("builds"));
 ///     let report = run(&corpus, &config)?;
 ///     for group in report.failures() {
-///         println!("{} failed: {}", group.check, group.headline());
+///         println!("{}: {}", group.heading(), group.headline());
 ///     }
 ///     report.write_html("conformance.html")?;
 /// #   assert_eq!(report.failures().len(), 1);
@@ -140,24 +137,19 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         Ok(()) => target.path().to_owned(),
         Err(_) => part_of(target.path()),
     };
-    let results = Merged::read(&[file]).map_err(could_not_run)?;
-    // Only a whole run has the same cases for every compiler.
-    let comparisons = match config.is_whole(corpus) {
-        true => difference::of_compilers(&results, &plan.selected.spared),
-        false => Vec::new(),
-    };
     let unmatched = unmatched(&run.expectations, &plan, config);
-    let mut report = Report::of(results, plan.baseline.as_ref()).map_err(could_not_run)?;
+    let mut report = Report::read([file]).map_err(could_not_run)?;
     report.header = plan.header;
     report.missing.clear();
-    report.comparisons = comparisons;
+    report.baseline = plan.baseline.map(Box::new);
+    // Only a whole run has the same cases for every compiler.
+    report.spared = config.is_whole(corpus).then_some(plan.selected.spared);
     report.unmatched = unmatched;
     report.left_out =
         (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
     report.annotations = files.annotations;
     report.targets = targets;
     report.failed = written.map_err(failed(target.path())).err();
-    report._scratch = scratch;
     Ok(report)
 }
 

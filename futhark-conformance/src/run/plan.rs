@@ -12,11 +12,9 @@ use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
-use crate::record::{
-    Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record, new_run,
-};
+use crate::record::{Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record};
+use crate::report::Report;
 use crate::report::json::SCHEMA;
-use crate::report::merge::Merged;
 use crate::toolchain;
 use anyhow::anyhow;
 use std::path::PathBuf;
@@ -34,7 +32,7 @@ pub struct Plan<'c> {
     /// The expected failures.
     pub expectations: Expectations,
     /// The results to compare with.
-    pub baseline: Option<Merged>,
+    pub baseline: Option<Report>,
 }
 
 impl<'c> Plan<'c> {
@@ -50,7 +48,7 @@ impl<'c> Plan<'c> {
         let against =
             toolchain::others(&config.against, &mut compilers, &mut settings.run).map_err(usage)?;
         let baseline = config.baseline.clone();
-        let baseline = baseline.map(|file| Merged::read(&[file]));
+        let baseline = baseline.map(|file| Report::read([file]));
         let baseline = baseline.transpose().map_err(usage)?;
         let times = match (&config.baseline, &config.json) {
             (Some(file), _) => Times::of(file).map_err(usage)?,
@@ -85,7 +83,6 @@ impl<'c> Plan<'c> {
         let header = Header {
             schema: SCHEMA,
             generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
-            run: new_run(),
             seed: config.seed,
             shard: config.shard,
             against,

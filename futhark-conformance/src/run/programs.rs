@@ -14,7 +14,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let corpus = corpus(args)?;
     let mut report = perform(&corpus, &Config::from(args), &args.reports)?;
     say::out(format_args!("{report}"));
-    for comparison in &report.comparisons {
+    for comparison in report.comparisons() {
         say::out(format_args!("\n{comparison}"));
     }
     for entry in &report.unmatched {

@@ -6,7 +6,7 @@ use crate::cover;
 use crate::devices;
 use crate::jobs::Job;
 use crate::record::{Place, Record};
-use crate::report::Records;
+use crate::report::Report;
 use crate::report::json::ReadError;
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,13 +26,12 @@ impl Times {
     /// If the file cannot be read.
     pub fn of(results: &Path) -> Result<Times, ReadError> {
         let mut times = Times::default();
-        for record in Records::open(&[results.to_owned()])? {
-            let Record { place, finding } = record?;
+        for Record { place, finding } in Report::read([results])?.records() {
             let mut names = checks::ALL.iter().map(|check| check.name);
             let Some(check) = names.position(|name| name == finding.check) else {
                 continue;
             };
-            let job = times.jobs.entry(on_any_machine(&place));
+            let job = times.jobs.entry(on_any_machine(place));
             let job = job.or_insert_with(|| vec![None; checks::ALL.len()]);
             *job[check].get_or_insert(0.0) += finding.seconds;
         }

@@ -97,11 +97,7 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
     });
     let trials = plan.selected.jobs.into_iter().map(|job| {
         let shared = Arc::clone(&shared);
-        let place = &job.place;
-        let name = format!(
-            "{} [{}, {}, {}]",
-            place.program, place.backend, place.device, place.compiler
-        );
+        let name = job.place.to_string();
         Trial::test(shown(&name), move || check(job, &shared))
     });
     Ok(trials.chain(skipped).collect())

@@ -1,6 +1,8 @@
-//! Files that get their name when they are complete, so that a run that is killed leaves the file
-//! of an earlier run as it was.
+//! The files of reports, which get their names when they are complete, so that a run that is killed leaves
+//! those of an earlier run as they were.
 
+use crate::cli::ReportFiles;
+use crate::corpus::is_source;
 use crate::scratch::{new_beside, replace_file_by};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -9,6 +11,59 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
+
+/// A format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Junit,
+    Html,
+    Markdown,
+}
+
+/// The error of a report that cannot be written.
+pub(crate) fn failed(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    let path = path.display();
+    move |error| {
+        io::Error::new(
+            error.kind(),
+            format!("failed to write the report {path}: {error}"),
+        )
+    }
+}
+
+impl ReportFiles {
+    /// Where to write. None is the file of a program, or that of two options, by any path, and each can be
+    /// written.
+    pub(crate) fn targets(&self) -> io::Result<Vec<(Format, Target)>> {
+        let files = [
+            ("--json", Format::Json, &self.json),
+            ("--junit", Format::Junit, &self.junit),
+            ("--html", Format::Html, &self.html),
+            ("--summary", Format::Markdown, &self.summary),
+        ];
+        let mut used: Vec<(&str, PathBuf)> = Vec::new();
+        let mut targets = Vec::new();
+        for (option, format, path) in files {
+            let Some(path) = path else { continue };
+            let refuse = |why: String| Err(failed(path)(io::Error::other(why)));
+            if is_source(path) {
+                return refuse("its name is that of a program".to_owned());
+            }
+            let target = Target::new(path).map_err(failed(path))?;
+            if let Some((other, _)) = used.iter().find(|(_, used)| used == target.path()) {
+                return refuse(format!("{other} and {option} name the same file"));
+            }
+            if target.is_file() {
+                used.push((option, part_of(target.path())));
+                used.push((option, target.path().to_owned()));
+            }
+            target.check().map_err(failed(path))?;
+            targets.push((format, target));
+        }
+        Ok(targets)
+    }
+}
 
 /// The file to which a run writes its JSON report before the report is complete: `FILE.part`.
 ///

@@ -1,0 +1,668 @@
+//! What differs between two runs, or between two compilers of one run.
+
+use super::groups::first_line;
+use super::text::{WIDTH, folded};
+use super::{Report, shown};
+use crate::devices::HOST;
+use crate::record::{Cause, CompilerInfo, Id, Outcome, Place, Record};
+use askama::Template;
+use futhark_manifest::Version;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::io::{self, Write};
+
+/// How a result changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It fails now, and did not.
+    Broken,
+    /// It passed, and is not checked any more.
+    Lost,
+    /// It passed, and fails now as expected.
+    Known,
+    /// It passes, although it is listed as an expected failure.
+    Unexpected,
+    /// It failed, as expected or not, and passes now.
+    Fixed,
+    /// It was not checked, and passes now.
+    Gained,
+    /// The newer run did not run the program there.
+    NotRun,
+}
+
+impl Change {
+    fn between(old: Option<Verdict>, new: Option<Verdict>) -> Option<Change> {
+        use Verdict::{ExpectedFail, Fail, Pass, Skip, UnexpectedPass};
+        // The list of expected failures does not change what the program does.
+        let old = match old {
+            Some(UnexpectedPass) if new != old => Some(Pass),
+            old => old,
+        };
+        match (old, new) {
+            (old, new) if old == new => None,
+            (_, Some(Fail)) => Some(Change::Broken),
+            (_, Some(UnexpectedPass)) => Some(Change::Unexpected),
+            (Some(Fail | ExpectedFail), Some(Pass)) => Some(Change::Fixed),
+            (Some(Pass), Some(ExpectedFail)) => Some(Change::Known),
+            (Some(Pass), Some(Skip) | None) => Some(Change::Lost),
+            (Some(Skip) | None, Some(Pass)) => Some(Change::Gained),
+            _ => None,
+        }
+    }
+}
+
+/// All changes in the order of reports, with their words, and their classes in the style sheet.
+const CHANGES: [(Change, &str, &str); 7] = [
+    (Change::Broken, "broken", "fail"),
+    (Change::Lost, "lost coverage", "expected"),
+    (Change::Known, "failing as expected", "expected"),
+    (Change::Unexpected, "passing unexpectedly", "expected"),
+    (Change::Fixed, "fixed", "pass"),
+    (Change::Gained, "gained coverage", "pass"),
+    (Change::NotRun, "not run", "expected"),
+];
+
+/// An outcome, with unexpected passes apart from other failures; the worst is the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    Skip,
+    Pass,
+    ExpectedFail,
+    UnexpectedPass,
+    Fail,
+}
+
+impl Verdict {
+    fn of(record: &Record) -> Verdict {
+        match record.finding.outcome {
+            Outcome::Pass => Verdict::Pass,
+            Outcome::Fail if record.finding.cause == Some(Cause::UnexpectedPass) => {
+                Verdict::UnexpectedPass
+            }
+            Outcome::Fail => Verdict::Fail,
+            Outcome::Skip => Verdict::Skip,
+            Outcome::ExpectedFail => Verdict::ExpectedFail,
+        }
+    }
+}
+
+/// What a result is about, without the compiler; devices have their names in the newer run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Case<'r> {
+    program: &'r str,
+    backend: &'r str,
+    device: &'r str,
+    check: &'r str,
+    case: &'r str,
+}
+
+impl Case<'_> {
+    /// `BACKEND`, or `BACKEND (DEVICE)`
+    fn target(&self) -> String {
+        match self.device {
+            "" | HOST => self.backend.to_owned(),
+            device => format!("{} ({device})", self.backend),
+        }
+    }
+}
+
+impl fmt::Display for Case<'_> {
+    /// `CHECK`, or `CHECK:CASE`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.case {
+            "" => f.write_str(self.check),
+            case => write!(f, "{}:{case}", self.check),
+        }
+    }
+}
+
+/// One result that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference<'r> {
+    /// How it changed.
+    pub change: Change,
+    /// What changed.
+    pub case: Case<'r>,
+    /// The first line of the newer message, or why there is no result.
+    pub message: &'r str,
+    /// Its record in the newer run.
+    id: Option<Id<'r>>,
+}
+
+/// The differences between two runs. As text it is what `diff` prints.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison<'r> {
+    /// The older and the newer run, in words.
+    pub names: [String; 2],
+    /// All differences, by program, backend, device and case.
+    pub differences: Vec<Difference<'r>>,
+    /// The number of results with the same outcome.
+    pub unchanged: usize,
+    /// The number of these that fail in both runs.
+    pub still: usize,
+    /// How the runs were selected, if that differs: then coverage differs for this reason, too.
+    pub selection: Option<String>,
+}
+
+/// The differences of one program with one message.
+pub(super) struct Row {
+    pub(super) count: usize,
+    pub(super) text: String,
+    /// ` (2 programs)`, or nothing.
+    pub(super) note: String,
+}
+
+/// Compares the only compilers of two runs, or each compiler that both have.
+pub(crate) fn of_runs<'r>(old: &'r Report, new: &'r Report) -> Vec<Comparison<'r>> {
+    let (olds, news) = (compilers(old), compilers(new));
+    let pairs: Vec<(&str, &str)> = match (&olds[..], &news[..]) {
+        ([one], [other]) => vec![(one, other)],
+        _ => {
+            let both = olds.iter().filter(|label| news.contains(label));
+            both.map(|label| (*label, *label)).collect()
+        }
+    };
+    let [older, newer] = [old, new].map(|run| run.header.selection.join(" "));
+    let selection = (older != newer).then(|| {
+        format!("the runs had different options, so coverage can differ: {older} -> {newer}")
+    });
+    let compared = pairs.into_iter().map(|(before, after)| {
+        let name = |run: &Report, label| format!("{} (Futhark {label})", run.file.display());
+        Comparison {
+            names: [name(old, before), name(new, after)],
+            selection: selection.clone(),
+            ..compare(of(old, before), of(new, after))
+        }
+    });
+    compared.collect()
+}
+
+/// The same, as one comparison.
+pub(crate) fn since<'r>(old: &'r Report, new: &'r Report) -> Comparison<'r> {
+    let mut sum = Comparison::default();
+    for one in of_runs(old, new) {
+        sum.differences.extend(one.differences);
+        sum.unchanged += one.unchanged;
+        sum.still += one.still;
+    }
+    sum.names[0] = old.file.display().to_string();
+    sum
+}
+
+/// Compares each compiler of a run with the next newer one, except on these devices.
+pub(crate) fn of_compilers<'r>(run: &'r Report, except: &BTreeSet<String>) -> Vec<Comparison<'r>> {
+    let of = |label| of(run, label).filter(|record| !except.contains(&record.place.device));
+    let compilers = compilers(run);
+    let compared = compilers.windows(2).map(|pair| Comparison {
+        names: [pair[0], pair[1]].map(|label| format!("Futhark {label}")),
+        ..compare(of(pair[0]), of(pair[1]))
+    });
+    compared.collect()
+}
+
+/// The labels of the compilers of a run, oldest first.
+fn compilers(run: &Report) -> Vec<&str> {
+    let mut compilers: Vec<&CompilerInfo> = run.header.compilers.iter().collect();
+    compilers.sort_by_key(|compiler| Version::new(&compiler.version));
+    compilers
+        .iter()
+        .map(|compiler| compiler.label.as_str())
+        .collect()
+}
+
+/// The results of the compiler with a label.
+fn of<'r>(run: &'r Report, label: &'r str) -> impl Iterator<Item = &'r Record> + Clone {
+    let records = run.records().iter();
+    records.filter(move |record| record.place.compiler == label)
+}
+
+fn compare<'r>(
+    old: impl Iterator<Item = &'r Record> + Clone,
+    new: impl Iterator<Item = &'r Record> + Clone,
+) -> Comparison<'r> {
+    let newer_names = newer_names(old.clone(), new.clone());
+    let old = cases(old, |place| {
+        let device = (place.backend.as_str(), place.device.as_str());
+        newer_names.get(&device).copied().unwrap_or(device.1)
+    });
+    let new = cases(new, |place| &place.device);
+    let job = |case: &Case<'r>| (case.program, case.backend, case.device);
+    let jobs: HashSet<_> = new.keys().map(job).collect();
+    let mut found = Comparison::default();
+    let all: BTreeSet<Case<'r>> = old.keys().chain(new.keys()).copied().collect();
+    for case in all {
+        let (before, after) = (old.get(&case).copied(), new.get(&case).copied());
+        let verdicts = [before, after].map(|record| record.map(Verdict::of));
+        let change = match jobs.contains(&job(&case)) {
+            true => Change::between(verdicts[0], verdicts[1]),
+            false => Some(Change::NotRun),
+        };
+        let Some(change) = change else {
+            let is_same = verdicts[0] == verdicts[1];
+            let fails = matches!(verdicts[1], Some(Verdict::Fail | Verdict::UnexpectedPass));
+            found.unchanged += usize::from(is_same);
+            found.still += usize::from(is_same && fails);
+            continue;
+        };
+        let message = match (change, before, after) {
+            (Change::NotRun, ..) => "the program was not run there",
+            // A pass has no message.
+            (Change::Fixed | Change::Gained, Some(record), _) | (_, _, Some(record)) => {
+                first_line(&record.finding.message)
+            }
+            _ => why_missing(case, &new),
+        };
+        found.differences.push(Difference {
+            change,
+            case,
+            message,
+            id: after.map(Record::id),
+        });
+    }
+    found
+}
+
+/// Why a case has no result: the reason for which its check was skipped.
+fn why_missing<'r>(case: Case<'r>, new: &BTreeMap<Case<'r>, &'r Record>) -> &'r str {
+    match new.get(&Case { case: "", ..case }) {
+        Some(skip) if skip.finding.outcome == Outcome::Skip => first_line(&skip.finding.message),
+        _ => "no result",
+    }
+}
+
+/// Records by what they are about. A case that died can also have a skip: the worst counts.
+fn cases<'r>(
+    records: impl Iterator<Item = &'r Record>,
+    device: impl Fn(&'r Place) -> &'r str,
+) -> BTreeMap<Case<'r>, &'r Record> {
+    let mut cases: BTreeMap<Case<'r>, &Record> = BTreeMap::new();
+    for record in records {
+        let Record { place, finding } = record;
+        let case = Case {
+            program: &place.program,
+            backend: &place.backend,
+            device: device(place),
+            check: &finding.check,
+            case: &finding.case,
+        };
+        let known = cases.entry(case).or_insert(record);
+        if Verdict::of(record) > Verdict::of(known) {
+            *known = record;
+        }
+    }
+    cases
+}
+
+/// A backend and one of its devices.
+type Device<'r> = (&'r str, &'r str);
+
+/// The newer name of each older device that has another one: a driver's version is part of the name. Devices
+/// of a backend correspond in the order of their names if both runs have the same number of them.
+fn newer_names<'r>(
+    old: impl Iterator<Item = &'r Record>,
+    new: impl Iterator<Item = &'r Record>,
+) -> HashMap<Device<'r>, &'r str> {
+    let device = |Record { place, .. }: &'r Record| (&*place.backend, &*place.device);
+    let old: BTreeSet<Device<'r>> = old.map(device).collect();
+    let new: BTreeSet<Device<'r>> = new.map(device).collect();
+    let mut newer = HashMap::new();
+    let backends: BTreeSet<&str> = old.iter().map(|(backend, _)| *backend).collect();
+    for backend in backends {
+        let is_its = |device: &&Device<'r>| device.0 == backend;
+        let gone: Vec<_> = old.difference(&new).filter(is_its).copied().collect();
+        let added: Vec<_> = new
+            .difference(&old)
+            .filter(is_its)
+            .map(|device| device.1)
+            .collect();
+        if gone.len() == added.len() {
+            newer.extend(gone.into_iter().zip(added));
+        }
+    }
+    newer
+}
+
+impl<'r> Comparison<'r> {
+    /// The number of differences of a kind.
+    #[must_use]
+    pub fn count(&self, change: Change) -> usize {
+        self.of(change).count()
+    }
+
+    /// The differences of a kind.
+    fn of(&self, change: Change) -> impl Iterator<Item = &Difference<'r>> {
+        self.differences.iter().filter(move |d| d.change == change)
+    }
+
+    /// The failures that the older run does not have.
+    pub(super) fn new_failures(&self) -> impl Iterator<Item = Id<'r>> {
+        let is_failure = |change| matches!(change, Change::Broken | Change::Unexpected);
+        let failures = self
+            .differences
+            .iter()
+            .filter(move |one| is_failure(one.change));
+        failures.filter_map(|one| one.id)
+    }
+
+    /// The changes with their numbers, and the number of results that did not change.
+    fn counts(&self) -> String {
+        let changed = CHANGES.map(|(change, words, _)| (change, self.count(change), words));
+        let changed = changed
+            .iter()
+            .filter(|(change, count, _)| *count > 0 || *change == Change::Broken);
+        let mut counts: Vec<String> = changed
+            .map(|(_, count, words)| format!("{count} {words}"))
+            .collect();
+        counts.push(format!("{} unchanged", self.unchanged));
+        if self.still > 0 {
+            counts.push(format!("{} of them failing", self.still));
+        }
+        counts.join(", ")
+    }
+
+    /// The comparison of a run with the older one, in one line.
+    pub(super) fn since(&self) -> String {
+        format!("since {}: {}", shown(&self.names[0]), self.counts())
+    }
+
+    /// The differences of a kind, by message and program: the first row of a message has that, too.
+    pub(super) fn rows(&self, change: Change) -> Vec<Row> {
+        let mut messages: BTreeMap<&str, BTreeMap<&str, Vec<Case<'_>>>> = BTreeMap::new();
+        for one in self.of(change) {
+            let programs = messages.entry(one.message).or_default();
+            programs.entry(one.case.program).or_default().push(one.case);
+        }
+        let mut rows = Vec::new();
+        for (message, programs) in messages {
+            for (number, (program, cases)) in programs.iter().enumerate() {
+                let targets: BTreeSet<String> = cases.iter().map(|case| case.target()).collect();
+                let targets = Vec::from_iter(targets).join(", ");
+                let mut text = format!("{program} on {targets} {}", cases[0]);
+                if cases.len() > 1 {
+                    text += &format!(" and {} more", cases.len() - 1);
+                }
+                match number {
+                    0 if message.is_empty() => {}
+                    0 => text += &format!(": {message}"),
+                    _ => text.insert_str(0, "  "),
+                }
+                rows.push(Row {
+                    count: cases.len(),
+                    text,
+                    note: String::new(),
+                });
+            }
+        }
+        rows
+    }
+}
+
+/// The differences as text.
+#[derive(Template)]
+#[template(path = "difference.txt")]
+struct Text<'c, 'r> {
+    one: &'c Comparison<'r>,
+}
+
+impl fmt::Display for Comparison<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&folded(&Text { one: self }.to_string(), WIDTH))
+    }
+}
+
+/// The differences as one HTML page.
+#[derive(Template)]
+#[template(path = "difference.html")]
+struct Page<'c, 'r> {
+    comparisons: &'c [Comparison<'r>],
+}
+
+/// Writes the differences as one HTML page.
+pub(crate) fn write_html(out: &mut dyn Write, comparisons: &[Comparison<'_>]) -> io::Result<()> {
+    Page { comparisons }.write_into(out)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::{header, record, report_with};
+
+    fn with(mut record: Record, case: &str, device: &str, message: &str) -> Record {
+        record.finding.case = case.to_owned();
+        record.finding.message = message.to_owned();
+        record.place.device = device.to_owned();
+        record
+    }
+
+    /// A run with the compilers of the records.
+    fn run(records: &[Record]) -> Report {
+        let mut header = header();
+        let labels = records.iter().map(|record| record.place.compiler.as_str());
+        let labels: BTreeSet<&str> = labels.collect();
+        let compilers = labels
+            .iter()
+            .map(|label| CompilerInfo::new(*label, "futhark"));
+        header.compilers = compilers.collect();
+        report_with(&header, records)
+    }
+
+    #[test]
+    fn every_change_of_an_outcome_is_classified() {
+        use Verdict::{ExpectedFail, Fail, Pass, Skip, UnexpectedPass};
+        let verdicts = [Pass, Fail, Skip, ExpectedFail, UnexpectedPass];
+        let all = [None].into_iter().chain(verdicts.map(Some));
+        let all: Vec<Option<Verdict>> = all.collect();
+        let mut found = Vec::new();
+        for &old in &all {
+            for &new in &all {
+                if let Some(change) = Change::between(old, new) {
+                    found.push((old, new, change));
+                }
+            }
+        }
+        assert_eq!(
+            found,
+            [
+                (None, Some(Pass), Change::Gained),
+                (None, Some(Fail), Change::Broken),
+                (None, Some(UnexpectedPass), Change::Unexpected),
+                (Some(Pass), None, Change::Lost),
+                (Some(Pass), Some(Fail), Change::Broken),
+                (Some(Pass), Some(Skip), Change::Lost),
+                (Some(Pass), Some(ExpectedFail), Change::Known),
+                (Some(Pass), Some(UnexpectedPass), Change::Unexpected),
+                (Some(Fail), Some(Pass), Change::Fixed),
+                (Some(Fail), Some(UnexpectedPass), Change::Unexpected),
+                (Some(Skip), Some(Pass), Change::Gained),
+                (Some(Skip), Some(Fail), Change::Broken),
+                (Some(Skip), Some(UnexpectedPass), Change::Unexpected),
+                (Some(ExpectedFail), Some(Pass), Change::Fixed),
+                (Some(ExpectedFail), Some(Fail), Change::Broken),
+                (Some(ExpectedFail), Some(UnexpectedPass), Change::Unexpected),
+                (Some(UnexpectedPass), None, Change::Lost),
+                (Some(UnexpectedPass), Some(Fail), Change::Broken),
+                (Some(UnexpectedPass), Some(Skip), Change::Lost),
+                (Some(UnexpectedPass), Some(ExpectedFail), Change::Known),
+            ]
+        );
+    }
+
+    #[test]
+    fn results_are_compared_case_by_case() {
+        let pass = |case: &str| with(record("a.fut", "c", Outcome::Pass), case, "cpu", "");
+        let fail = |case: &str| {
+            with(
+                record("a.fut", "c", Outcome::Fail),
+                case,
+                "cpu",
+                "3 is wrong\nmore",
+            )
+        };
+        let skip = |case: &str| {
+            with(
+                record("a.fut", "c", Outcome::Skip),
+                case,
+                "cpu",
+                "no arguments",
+            )
+        };
+        let mut newer = [fail("one"), skip("two"), pass("three"), pass("four")];
+        // Compilers are not compared, so that runs of two of them can be.
+        for record in &mut newer {
+            record.place.compiler = "2".to_owned();
+        }
+        let older = [pass("one"), pass("two"), pass("three"), fail("four")];
+        let (old, new) = (run(&older), run(&newer));
+        let found = &of_runs(&old, &new)[0];
+        let lines: Vec<_> = found
+            .differences
+            .iter()
+            .map(|d| {
+                (
+                    d.change,
+                    d.case.program,
+                    d.case.target(),
+                    d.case.to_string(),
+                    d.message,
+                )
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                (
+                    Change::Fixed,
+                    "a.fut",
+                    "c".to_owned(),
+                    "blocks:four".to_owned(),
+                    "3 is wrong"
+                ),
+                (
+                    Change::Broken,
+                    "a.fut",
+                    "c".to_owned(),
+                    "blocks:one".to_owned(),
+                    "3 is wrong"
+                ),
+                (
+                    Change::Lost,
+                    "a.fut",
+                    "c".to_owned(),
+                    "blocks:two".to_owned(),
+                    "no arguments"
+                ),
+            ]
+        );
+        assert_eq!(found.unchanged, 1);
+    }
+
+    #[test]
+    fn changes_with_one_message_have_one_line_that_fits() {
+        let on = |case: &str, outcome| {
+            let message = "the compiler rejects a vector and a matrix of one record type";
+            with(record("a.fut", "c", outcome), case, "cpu", message)
+        };
+        let cases = ["one", "two", "three"];
+        let olds = cases.map(|case| on(case, Outcome::Pass));
+        let news = cases.map(|case| on(case, Outcome::Fail));
+        let (old, new) = (run(&olds), run(&news));
+        let text = of_runs(&old, &new)[0].to_string();
+        assert_eq!(text.matches("the compiler rejects").count(), 1, "{text}");
+        assert!(
+            text.contains("  a.fut on c blocks:one and 2 more: the"),
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_device_with_a_new_driver_is_the_same_device() {
+        let on = |device: &str, outcome| with(record("a.fut", "opencl", outcome), "x", device, "");
+        let old = run(&[on("A: driver 1", Outcome::Pass), on("B", Outcome::Pass)]);
+        let new = run(&[on("A: driver 2", Outcome::Fail), on("B", Outcome::Pass)]);
+        let found = &of_runs(&old, &new)[0];
+        assert_eq!(found.count(Change::Broken), 1);
+        assert_eq!(found.count(Change::Lost), 0);
+    }
+
+    #[test]
+    fn a_run_is_compared_with_an_earlier_one() {
+        use Outcome::{Fail, Pass, Skip};
+        let case = |program: &str, case: &str, outcome| {
+            with(record(program, "c", outcome), case, "cpu", "why")
+        };
+        let old = [
+            case("a.fut", "one", Pass),
+            case("a.fut", "two", Fail),
+            // A case that died can also have a skip.
+            case("a.fut", "three", Fail),
+            case("a.fut", "three", Skip),
+            case("a.fut", "gone", Pass),
+            case("a.fut", "four", Pass),
+            case("b.fut", "one", Pass),
+        ];
+        let new = [
+            case("a.fut", "one", Fail),
+            case("a.fut", "two", Pass),
+            case("a.fut", "three", Fail),
+            case("a.fut", "four", Pass),
+            case("a.fut", "five", Fail),
+            case("a.fut", "six", Skip),
+        ];
+        let (old, new) = (run(&old), run(&new));
+        let changes = since(&old, &new);
+        let failures: Vec<&str> = changes.new_failures().map(|(.., case)| case).collect();
+        assert_eq!(failures, ["five", "one"]);
+        let text = changes.since();
+        let counts =
+            "2 broken, 1 lost coverage, 1 fixed, 1 not run, 2 unchanged, 1 of them failing";
+        assert!(text.ends_with(counts), "{text}");
+    }
+
+    #[test]
+    fn compilers_of_two_runs_correspond_by_label_or_because_each_run_has_one() {
+        let by = |compiler: &str, outcome| {
+            let mut record = record("a.fut", "c", outcome);
+            record.place.compiler = compiler.to_owned();
+            record
+        };
+        let (one, other) = (by("1", Outcome::Pass), by("2", Outcome::Fail));
+        let [old, new, both] = [&[one.clone()][..], &[other.clone()], &[one, other]].map(run);
+        assert_eq!(of_runs(&old, &new)[0].count(Change::Broken), 1);
+        let same = &of_runs(&old, &both)[0];
+        assert_eq!((same.unchanged, same.differences.len()), (1, 0));
+    }
+
+    #[test]
+    fn each_compiler_is_compared_with_the_next() {
+        let by = |version: &str, program: &str, outcome| {
+            let mut record = record(program, "c", outcome);
+            record.place.compiler = version.to_owned();
+            record
+        };
+        let mut records = vec![
+            by("0.10.0", "a", Outcome::Fail),
+            by("0.9.0", "a", Outcome::Pass),
+            by("0.11.0", "a", Outcome::Skip),
+            by("0.9.0", "b", Outcome::Pass),
+            by("0.11.0", "b", Outcome::Pass),
+            by("0.10.0", "b", Outcome::Skip),
+        ];
+        let mut spared = by("0.10.0", "c", Outcome::Fail);
+        spared.place.device = "spared".to_owned();
+        records.push(spared);
+        let except = BTreeSet::from(["spared".to_owned()]);
+        let all = run(&records);
+        let comparisons = of_compilers(&all, &except);
+        let [first, second] = &comparisons[..] else {
+            panic!("{comparisons:?}")
+        };
+        assert_eq!(first.names, ["Futhark 0.9.0", "Futhark 0.10.0"]);
+        let changes =
+            |c: &Comparison<'_>| c.differences.iter().map(|d| d.change).collect::<Vec<_>>();
+        assert_eq!(changes(first), [Change::Broken, Change::Lost]);
+        assert_eq!(changes(second), [Change::Gained]);
+        assert!(of_compilers(&run(&records[..1]), &except).is_empty());
+    }
+}

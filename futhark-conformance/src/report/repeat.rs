@@ -1,0 +1,187 @@
+//! The command that repeats a finding.
+
+use super::escape::is_hidden;
+use crate::checks::device_code;
+use crate::corpus::name;
+use crate::devices::HOST;
+use crate::record::{Header, NOWHERE, Record};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// The command that repeats only this finding of a run with this header.
+#[must_use]
+pub fn repeat(header: &Header, record: &Record) -> String {
+    let Record { place, finding } = record;
+    let mut program = name::path(&place.program);
+    if program.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        // It is not an option.
+        program = Path::new(".").join(program);
+    }
+    let mut command = format!("futhark-conformance run {}", quoted_os(program.as_os_str()));
+    if place.backend == NOWHERE {
+        return command;
+    }
+    let mut words = vec!["--backend", &place.backend];
+    // All backends on the host use the same device; the name is empty if there is no device.
+    if !matches!(place.device.as_str(), "" | HOST) {
+        words.extend(["--device", &place.device]);
+    }
+    let mut compilers = header.compilers.iter();
+    let compiler = compilers.find(|compiler| compiler.label == place.compiler);
+    words.extend(["--futhark", compiler.map_or("futhark", |one| &one.path)]);
+    let case = match finding.case.as_str() {
+        "" => finding.check.clone(),
+        case => format!("{}:{case}", finding.check),
+    };
+    words.extend(["--check", &case]);
+    let seed = header.seed.to_string();
+    if header.seed != 1 {
+        words.extend(["--seed", &seed]);
+    }
+    // On backend c, `differential` compares compilers, so the command must name the others.
+    if finding.check == "differential" && place.backend == "c" {
+        let others = header.compilers.iter().chain(&header.against);
+        for other in others.filter(|other| other.label != place.compiler) {
+            words.extend(["--against", &other.path]);
+        }
+    }
+    if finding.check == device_code::NAME {
+        words.extend(["--architectures", &finding.case]);
+    }
+    let is_emulated = matches!(place.backend.as_str(), "cuda" | "hip");
+    let mut options = header.options.iter();
+    while let Some(option) = options.next() {
+        if option == "--emulated" && !is_emulated {
+            // Other backends refuse it.
+            options.next();
+            continue;
+        }
+        words.push(option);
+    }
+    for word in words {
+        command.push(' ');
+        command.push_str(&quoted(word));
+    }
+    command
+}
+
+/// Quotes a word for a POSIX shell.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    quoted_os(OsStr::new(word))
+}
+
+/// Quotes a word for a shell, so that it is one line of visible characters. A word with hidden
+/// characters, `##` (see [`escape`](super::escape)) or bytes that are not UTF-8 is quoted as `$'...'`, which
+/// POSIX has since 2024, and bash, zsh and BusyBox have had before.
+#[must_use]
+pub fn quoted_os(word: &OsStr) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
+    match word.to_str() {
+        Some(word) if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
+        Some(word) if !word.chars().any(is_hidden) && !word.contains("##") => {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+        _ => {
+            let bytes = word.as_encoded_bytes().escape_ascii().to_string();
+            format!("$'{}'", bytes.replace('#', r"\x23"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Outcome;
+    use crate::report::shown;
+    use crate::report::tests::{header, record};
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::process::Command;
+
+    #[test]
+    fn the_command_repeats_exactly_one_case() {
+        let mut record = record("programs/a b.fut", "c", Outcome::Fail);
+        record.finding.case = "f' #0".into();
+        assert_eq!(
+            repeat(&header(), &record),
+            r"futhark-conformance run 'programs/a b.fut' --backend c --futhark /x/futhark-1 --check 'blocks:f'\'' #0'"
+        );
+        let seed = Header {
+            seed: 7,
+            ..header()
+        };
+        assert!(repeat(&seed, &record).ends_with(" --seed 7"));
+        record.place.device = "A: b".into();
+        assert!(repeat(&header(), &record).contains(" --backend c --device 'A: b' "));
+        record.place.compiler = "2".into();
+        assert!(repeat(&header(), &record).contains("--futhark futhark "));
+    }
+
+    #[test]
+    fn options_of_the_emulated_device_are_repeated_only_for_it() {
+        let options = ["--emulated", "delayed", "--cases", "3"]
+            .map(str::to_owned)
+            .to_vec();
+        let header = Header {
+            options,
+            ..header()
+        };
+        let command = |record: &Record| repeat(&header, record);
+        let mut found = record("a.fut", "cuda", Outcome::Fail);
+        assert!(command(&found).ends_with(" --emulated delayed --cases 3"));
+        found.finding.check = device_code::NAME.into();
+        found.finding.case = "sm_90".into();
+        assert!(command(&found).contains(" --architectures sm_90 --emulated"));
+        let host = record("a.fut", "c", Outcome::Fail);
+        assert!(command(&host).ends_with("'blocks:main #0' --cases 3"));
+        let unread = record("a.fut", NOWHERE, Outcome::Fail);
+        assert_eq!(command(&unread), "futhark-conformance run a.fut");
+    }
+
+    #[test]
+    fn commands_for_unusual_names_are_shell_words() {
+        let command = |name: &str| repeat(&header(), &record(name, "c", Outcome::Fail));
+        for (name, word) in [
+            ("-x.fut", "./-x.fut"),
+            ("it's.fut", r"'it'\''s.fut'"),
+            (r"a\nb\xff\\.fut", r"$'a\nb\xff\\.fut'"),
+        ] {
+            let expected = format!("futhark-conformance run {word} --backend c ");
+            assert!(command(name).starts_with(&expected), "{}", command(name));
+        }
+    }
+
+    #[test]
+    fn quoted_words_survive_a_shell() {
+        let words: [&[u8]; 13] = [
+            b"plain.fut",
+            b"",
+            b"a b",
+            b"it's",
+            b"\"$HOME\" `x` \\n !1 *?[a] ~ # ; & | > \x21",
+            b"~",
+            b"new\nline\n",
+            b"\x1b[31m\x7f\t'\\'\"",
+            "\u{202e}é\u{85}7".as_bytes(),
+            b"\xff\xfe1",
+            b"\x017",
+            b"-x",
+            b"##[error]x",
+        ];
+        for word in words {
+            let quoted = quoted_os(OsStr::from_bytes(word));
+            assert_eq!(shown(&quoted), quoted, "shown as it is");
+            let shells = if quoted.starts_with('$') {
+                &["bash"][..]
+            } else {
+                &["bash", "sh"]
+            };
+            for shell in shells {
+                let script = format!("printf %s. {quoted}");
+                let output = Command::new(shell).args(["-c", &script]).output().unwrap();
+                let (word, got) = (word.escape_ascii(), output.stdout.escape_ascii());
+                assert_eq!(got.to_string(), format!("{word}."), "{shell}: {quoted}");
+            }
+        }
+    }
+}
