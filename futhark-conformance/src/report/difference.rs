@@ -74,14 +74,12 @@ enum Verdict {
 
 impl Verdict {
     fn of(record: &Record) -> Verdict {
-        match record.finding.outcome {
-            Outcome::Pass => Verdict::Pass,
-            Outcome::Fail if record.finding.cause == Some(Cause::UnexpectedPass) => {
-                Verdict::UnexpectedPass
-            }
-            Outcome::Fail => Verdict::Fail,
-            Outcome::Skip => Verdict::Skip,
-            Outcome::ExpectedFail => Verdict::ExpectedFail,
+        match (record.finding.outcome, record.finding.cause) {
+            (Outcome::Pass, _) => Verdict::Pass,
+            (Outcome::Fail, Some(Cause::UnexpectedPass)) => Verdict::UnexpectedPass,
+            (Outcome::Fail, _) => Verdict::Fail,
+            (Outcome::Skip, _) => Verdict::Skip,
+            (Outcome::ExpectedFail, _) => Verdict::ExpectedFail,
         }
     }
 }

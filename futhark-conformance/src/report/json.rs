@@ -143,7 +143,7 @@ pub(crate) struct Lines {
     /// The first line.
     pub(crate) header: Header,
     /// The number of lines that were read.
-    pub(crate) number: usize,
+    number: usize,
     /// Whether the last line was read, without which the report is incomplete.
     pub(crate) is_whole: bool,
     reader: BufReader<File>,
@@ -152,35 +152,13 @@ pub(crate) struct Lines {
     records: usize,
 }
 
-/// A file that cannot be read or is not a report.
-#[derive(Debug)]
-pub struct ReadError {
-    path: PathBuf,
-    line: usize,
-    message: String,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "failed to read {}", self.path.display())?;
-        if self.line > 0 {
-            write!(f, ", line {}", self.line)?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
-
-impl ReadError {
-    /// What is wrong with a line of a file; with the whole file if that is 0.
-    pub(super) fn new(path: &Path, line: usize, message: impl Into<String>) -> ReadError {
-        ReadError {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
-    }
+/// What is wrong with a line of a file; with the whole file if that is 0.
+pub(super) fn read_error(path: &Path, line: usize, message: impl fmt::Display) -> io::Error {
+    let path = path.display();
+    io::Error::other(match line {
+        0 => format!("failed to read {path}: {message}"),
+        line => format!("failed to read {path}, line {line}: {message}"),
+    })
 }
 
 impl Lines {
@@ -188,8 +166,8 @@ impl Lines {
     ///
     /// # Errors
     /// If the file cannot be read, or its first line is not a header of this version.
-    pub(crate) fn open(path: &Path) -> Result<Lines, ReadError> {
-        let fail = |line: usize, message: String| ReadError::new(path, line, message);
+    pub(crate) fn open(path: &Path) -> io::Result<Lines> {
+        let fail = |line: usize, message: String| read_error(path, line, message);
         let part = part_of(path);
         let file = match !path.exists() && part.is_file() {
             true => File::open(part),
@@ -232,10 +210,10 @@ impl Lines {
     ///
     /// # Errors
     /// If the file cannot be read, or the line is neither a record nor the last line.
-    pub(crate) fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<Line>> {
         self.line.clear();
         self.number += 1;
-        let fail = |message: String| ReadError::new(&self.path, self.number, message);
+        let fail = |message: String| read_error(&self.path, self.number, message);
         let read = read_line(&mut self.reader, &mut self.line);
         if read.map_err(|error| fail(error.to_string()))? == 0 {
             return Ok(None);

@@ -4,7 +4,7 @@ use super::annotations::{self, Annotations};
 use super::difference::{self, Comparison};
 use super::files::{Format, Target, failed};
 use super::groups::{Group, title};
-use super::json::{JsonReport, Line, Lines, ReadError};
+use super::json::{JsonReport, Line, Lines, read_error};
 use super::repeat::repeat;
 use super::summary::{Counts, Summary};
 use super::{html, junit, markdown, text};
@@ -86,7 +86,7 @@ impl Report {
     /// # Errors
     /// If a file cannot be read or is damaged; if the files are not of one run, or contain the same case.
     /// A missing part or end is not an error: [`missing`](Report::missing) lists it.
-    pub fn read<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Result<Report, ReadError> {
+    pub fn read<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> io::Result<Report> {
         let mut report: Option<Report> = None;
         let mut parts = Vec::new();
         for file in files {
@@ -97,11 +97,11 @@ impl Report {
                 None => report = Some(part),
                 Some(whole) => {
                     let joined = whole.join(part);
-                    joined.map_err(|why| ReadError::new(&file, 0, why))?;
+                    joined.map_err(|why| read_error(&file, 0, why))?;
                 }
             }
         }
-        let no_file = || ReadError::new(Path::new(""), 0, "no file was given");
+        let no_file = || read_error(Path::new(""), 0, "no file was given");
         let mut report = report.ok_or_else(no_file)?;
         let count = report.header.shard.take().map_or(0, |shard| shard.count);
         let is_missing = |index: &usize| parts.iter().all(|part| part.index != *index);
@@ -111,7 +111,7 @@ impl Report {
         Ok(report)
     }
 
-    fn read_one(file: &Path) -> Result<Report, ReadError> {
+    fn read_one(file: &Path) -> io::Result<Report> {
         let mut lines = Lines::open(file)?;
         let mut records = Vec::new();
         while let Some(line) = lines.next_line()? {

@@ -73,7 +73,9 @@ fn aligned(heads: &[Head], rows: &[Row<'_, '_>], cell: fn(&Counts) -> String) ->
     let end = lines.len();
     for (name, programs) in rows {
         let cells = heads.iter().map(|(_, numbers)| {
-            let cells = programs.iter().flat_map(|row| numbers.iter().map(|&number| &row[number]));
+            let cells = programs
+                .iter()
+                .flat_map(|row| numbers.iter().map(|&number| &row[number]));
             let counts = Counts::of(cells.flat_map(Cell::values).flatten().copied());
             let style = match counts {
                 Counts { failed: 1.., .. } => Style::new().red().bold(),

@@ -7,13 +7,14 @@ use crate::key::key;
 use crate::protocol::RunSpec;
 use crate::record::{Finished, Header, Place};
 use crate::report::files::part_of;
-use crate::report::json::{Line, Lines, ReadError};
+use crate::report::json::{Line, Lines};
 use crate::toolchain;
 use crate::values::data;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The results of an interrupted run.
@@ -81,7 +82,7 @@ impl Interrupted {
     ///
     /// # Errors
     /// If the results cannot be read.
-    pub fn lines(&self) -> Result<impl Iterator<Item = Result<Line, ReadError>>, ReadError> {
+    pub fn lines(&self) -> io::Result<impl Iterator<Item = io::Result<Line>>> {
         let mut lines = Lines::open(&self.file)?;
         let lines = std::iter::from_fn(move || lines.next_line().transpose());
         Ok(lines.filter(|line| match line {

@@ -7,8 +7,8 @@ use crate::devices;
 use crate::jobs::Job;
 use crate::record::{Place, Record};
 use crate::report::Report;
-use crate::report::json::ReadError;
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 
 /// The times of jobs in an earlier run.
@@ -24,7 +24,7 @@ impl Times {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn of(results: &Path) -> Result<Times, ReadError> {
+    pub fn of(results: &Path) -> io::Result<Times> {
         let mut times = Times::default();
         for Record { place, finding } in Report::read([results])?.records() {
             let mut names = checks::ALL.iter().map(|check| check.name);
