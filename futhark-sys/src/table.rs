@@ -60,7 +60,8 @@ impl Table {
     /// until the process ends.
     pub unsafe fn from_raw(raw: *const Raw) -> Result<&'static Table, Error> {
         if raw.is_null() {
-            return Err(Error::null());
+            let message = "the pointer to the table is null";
+            return Err(Error::new(ErrorKind::Null, message));
         }
         // The first two fields are the same in every version, so they are read before the rest.
         // SAFETY: points to a table, whose first field is `abi` in every version.
@@ -68,7 +69,12 @@ impl Table {
         // SAFETY: points to a table, whose second field is `size` in every version.
         let size = unsafe { (*raw).size };
         if abi != FUT_ABI || size as usize != size_of::<Raw>() {
-            return Err(Error::other_version(abi, size));
+            let message = format!(
+                "the library was built with another version of futhark-sys: expected a table of \
+                 version {FUT_ABI} and {} bytes, got version {abi} and {size} bytes; build it again",
+                size_of::<Raw>()
+            );
+            return Err(Error::new(ErrorKind::OtherVersion, message));
         }
         // SAFETY: version and size agree, so this is our `fut_table`; `Table` is
         // transparent over it; the caller promises that it lives until the process ends.
@@ -99,12 +105,12 @@ impl Table {
             .chain(tuned.copied())
             .chain(tuning)
         {
-            if text.is_null() {
-                return Err(Error::text());
-            }
             // SAFETY: not null, and text in a table is NUL-terminated and constant.
-            let text = unsafe { CStr::from_ptr(text) };
-            text.to_str().map_err(|_| Error::text())?;
+            let is_valid = !text.is_null() && unsafe { CStr::from_ptr(text) }.to_str().is_ok();
+            if !is_valid {
+                let message = "a name in the table is missing or not UTF-8";
+                return Err(Error::new(ErrorKind::Text, message));
+            }
         }
         Ok(())
     }
@@ -367,24 +373,6 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    fn null() -> Error {
-        Error::new(ErrorKind::Null, "the pointer to the table is null")
-    }
-
-    fn other_version(abi: u32, size: u32) -> Error {
-        let message = format!(
-            "the library was built with another version of futhark-sys: expected a table of \
-             version {FUT_ABI} and {} bytes, got version {abi} and {size} bytes; build it again",
-            size_of::<Raw>()
-        );
-        Error::new(ErrorKind::OtherVersion, message)
-    }
-
-    fn text() -> Error {
-        let message = "a name in the table is missing or not UTF-8";
-        Error::new(ErrorKind::Text, message)
-    }
-
     fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Error {
         let message = message.into();
         Error { kind, message }

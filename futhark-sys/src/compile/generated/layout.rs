@@ -191,44 +191,39 @@ pub(in crate::compile) struct Rule {
 /// A sum has a rule only for its tag, because its variants share the other components in an order that
 /// only the compiler knows.
 pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type) -> Vec<Rule> {
-    let Some(opaque) = ty.as_opaque() else {
-        return Vec::new();
-    };
-    let components = layouts.components(ty.c_ident());
-    let mut rules = vec![Rule::default(); components.len()];
-    match &opaque.structure {
-        Structure::Record(record) => {
-            let fields = record.fields.iter().map(|field| field.ty);
-            fields_rules(layouts, program, ty, fields, &mut rules);
-        }
+    let none = || vec![Rule::default(); layouts.components(ty.c_ident()).len()];
+    known_rules(layouts, program, ty).unwrap_or_else(none)
+}
+
+fn known_rules(layouts: &Layouts, program: &Program, ty: &Type) -> Option<Vec<Rule>> {
+    match &ty.as_opaque()?.structure {
+        Structure::Record(record) => fields_rules(layouts, program, ty, &record.fields),
         Structure::RecordArray(array) => {
-            let fields = array.fields.iter().map(|field| field.ty);
-            if fields_rules(layouts, program, ty, fields, &mut rules) {
-                share(&mut rules, array.rank);
-            }
+            let rules = fields_rules(layouts, program, ty, &array.fields)?;
+            Some(share(rules, array.rank))
         }
-        Structure::Sum(sum)
-            if sum.variants.len() > 1
-                && components.first() == Some(&Component::Scalar(ElemType::I8)) =>
-        {
-            rules[0].variants = sum.variants.len();
+        Structure::Sum(sum) => {
+            let components = layouts.components(ty.c_ident());
+            let has_tag = components.first() == Some(&Component::Scalar(ElemType::I8));
+            let mut rules = vec![Rule::default(); components.len()];
+            if has_tag && sum.variants.len() > 1 {
+                rules[0].variants = sum.variants.len();
+            }
+            Some(rules)
         }
         Structure::OpaqueArray(array) => {
-            let TypeRef::Type(elem) = array.elem else {
-                return rules;
-            };
-            let elem = program.get(elem);
-            if elem.as_opaque().is_some() && is_array_of(layouts, ty, elem, array.rank) {
-                rules = self::rules(layouts, program, elem);
-                for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
-                    rule.shared += array.rank;
-                }
-                share(&mut rules, array.rank);
+            let elem = program.get(array.elem.as_type()?);
+            if elem.as_opaque().is_none() || !is_array_of(layouts, ty, elem, array.rank) {
+                return None;
             }
+            let mut rules = rules(layouts, program, elem);
+            for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
+                rule.shared += array.rank;
+            }
+            Some(share(rules, array.rank))
         }
-        _ => {}
+        Structure::Plain => None,
     }
-    rules
 }
 
 /// How much of the values of a type the [`rules`] of its components cover.
@@ -256,11 +251,10 @@ pub(in crate::compile) fn coverage(layouts: &Layouts, program: &Program, ty: &Ty
     let of_parts = |fields: &[Field]| {
         let parts = fields.iter().filter_map(|field| field.ty.as_type());
         let mut of_parts = parts.map(|id| coverage(layouts, program, program.get(id)));
-        let incomplete = of_parts.find(|coverage| *coverage != Coverage::Full);
-        let types = fields.iter().map(|field| field.ty);
-        match fields_rules(layouts, program, ty, types, &mut Vec::new()) {
-            true => incomplete.unwrap_or(Coverage::Full),
-            false => incomplete.unwrap_or(Coverage::Unknown),
+        match of_parts.find(|coverage| *coverage != Coverage::Full) {
+            Some(incomplete) => incomplete,
+            None if fields_rules(layouts, program, ty, fields).is_some() => Coverage::Full,
+            None => Coverage::Unknown,
         }
     };
     match &opaque.structure {
@@ -295,13 +289,12 @@ fn fields_rules(
     layouts: &Layouts,
     program: &Program,
     ty: &Type,
-    fields: impl Iterator<Item = TypeRef>,
-    rules: &mut Vec<Rule>,
-) -> bool {
-    let (mut parts, mut of_parts) = (Vec::new(), Vec::new());
+    fields: &[Field],
+) -> Option<Vec<Rule>> {
+    let (mut parts, mut rules) = (Vec::new(), Vec::new());
     for field in fields {
         let first = parts.len();
-        match field {
+        match field.ty {
             TypeRef::Scalar(elem) => parts.push(Component::Scalar(elem)),
             TypeRef::Type(id) => {
                 let ty = program.get(id);
@@ -309,25 +302,18 @@ fn fields_rules(
                     parts.push(Component::Array(array.clone()));
                 } else {
                     parts.extend_from_slice(layouts.components(ty.c_ident()));
-                    let inner = self::rules(layouts, program, ty);
-                    of_parts.extend(inner.into_iter().map(|rule| match rule.shared {
-                        0 => rule,
-                        _ => Rule {
-                            like: rule.like + first,
-                            ..rule
-                        },
-                    }));
+                    rules.extend(self::rules(layouts, program, ty));
                 }
             }
         }
-        of_parts.resize(parts.len(), Rule::default());
+        rules.resize(parts.len(), Rule::default());
+        for rule in rules[first..].iter_mut().filter(|rule| rule.shared > 0) {
+            rule.like += first;
+        }
     }
     let all = layouts.components(ty.c_ident());
-    let same = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
-    if same {
-        *rules = of_parts;
-    }
-    same
+    let is_same = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
+    is_same.then_some(rules)
 }
 
 /// Whether each component of `array` is that of `elem` with `rank` additional dimensions.
@@ -352,14 +338,11 @@ pub(in crate::compile) fn is_array_of(
 
 /// Adds the rule that all components have the same size in `rank` outer dimensions. A component that
 /// equals an earlier one keeps that rule, which implies the new one.
-fn share(rules: &mut [Rule], rank: usize) {
+fn share(mut rules: Vec<Rule>, rank: usize) -> Vec<Rule> {
     for rule in rules.iter_mut().skip(1).filter(|rule| rule.shared == 0) {
-        *rule = Rule {
-            like: 0,
-            shared: rank,
-            ..*rule
-        };
+        (rule.like, rule.shared) = (0, rank);
     }
+    rules
 }
 
 /// Identifies the program of stored values: its source, the compiler, and the layout of its opaque
@@ -540,7 +523,7 @@ int futhark_project_opaque_arr1d_pt_y(struct futhark_f32_1d **out, const struct 
         let program = Manifest::parse(MANIFEST).unwrap().resolve().unwrap();
         let source = Source::read(c);
         let layouts = Layouts::read(&source, &program).unwrap();
-        super::all_columns(&source, &layouts, &program)
+        all_columns(&source, &layouts, &program)
             .into_iter()
             .collect()
     }

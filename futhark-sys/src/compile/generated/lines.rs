@@ -26,24 +26,15 @@ impl<'a> Line<'a> {
 
 /// The statement on a line. Values are `None` if they are not in a known form.
 pub(in crate::compile) enum Statement<'a> {
-    /// `int64_t name = value;`
-    Define {
+    /// `int64_t name = value;`, `name = value;`, `name += value;` and the like
+    Set {
         name: &'a str,
+        is_definition: bool,
+        operator: &'a str,
         value: Option<Expr<'a>>,
     },
     /// `int64_t name;`
     Declare(&'a str),
-    /// `name = value;`
-    Assign {
-        name: &'a str,
-        value: Option<Expr<'a>>,
-    },
-    /// `name += value;` and the like
-    Step {
-        name: &'a str,
-        operator: &'a str,
-        value: Option<Expr<'a>>,
-    },
     /// A line that passes sizes to the runtime.
     Pass(Passed<'a>),
     /// `for (int64_t i_1 = 0; i_1 < count; i_1++) {`
@@ -185,31 +176,27 @@ fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statemen
         [task, ".", field, "=", name, ";"] if of_task(field, name) => {
             Statement::Store { task, name }
         }
-        ["int64_t", name, "=", ref tokens @ .., ";"] => {
-            let value = value(tokens);
-            Statement::Define { name, value }
-        }
+        ["int64_t", name, operator @ "=", ref tokens @ .., ";"] => Statement::Set {
+            name,
+            is_definition: true,
+            operator,
+            value: value(tokens),
+        },
         ["bool", name, "=", ref condition @ .., ";"] => {
             let condition = span(line, condition);
             Statement::Test { name, condition }
         }
-        [name, "=", ref tokens @ .., ";"] if is_name(name) => {
-            let value = value(tokens);
-            Statement::Assign { name, value }
-        }
         [
             name,
-            operator @ ("+=" | "-=" | "*=" | "/="),
+            operator @ ("=" | "+=" | "-=" | "*=" | "/="),
             ref tokens @ ..,
             ";",
-        ] if is_name(name) => {
-            let value = value(tokens);
-            Statement::Step {
-                name,
-                operator,
-                value,
-            }
-        }
+        ] if is_name(name) => Statement::Set {
+            name,
+            is_definition: false,
+            operator,
+            value: value(tokens),
+        },
         [
             "for",
             "(",

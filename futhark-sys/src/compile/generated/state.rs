@@ -252,7 +252,7 @@ int total(struct futhark_context *ctx)
             .last()
             .unwrap();
         let grown = format!("{}{}", &TEXT[..at], TEXT[at..].replacen("20", "20480", 1));
-        let fills = super::fills(&Source::read(&grown), &Version::new("0.25.32")).unwrap();
+        let fills = fills(&Source::read(&grown), &Version::new("0.25.32")).unwrap();
         assert_eq!(fills[0].arguments, "(int64_t) 20480, 0");
     }
 

@@ -22,7 +22,12 @@ use crate::compile::generated::token::span;
 pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
     let mut checks = BTreeMap::<usize, String>::new();
     for (i, line) in lines.iter().enumerate() {
-        let Statement::Define { name, .. } = line.statement else {
+        let Statement::Set {
+            name,
+            is_definition: true,
+            ..
+        } = line.statement
+        else {
             continue;
         };
         if !name.starts_with("tmp_offs_") {
@@ -53,7 +58,7 @@ fn parts<'a>(lines: &[Line<'a>], offset: &str) -> Vec<&'a str> {
     let in_block = |line: &&Line<'_>| line.text.trim().is_empty() || line.indent().len() >= block;
     let part = |line: &Line<'a>| match (&line.statement, &*line.tokens) {
         (
-            Statement::Step {
+            Statement::Set {
                 name,
                 operator: "+=",
                 ..

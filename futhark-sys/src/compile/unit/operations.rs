@@ -35,10 +35,8 @@ fn is_known(line: &Line<'_>, at: usize) -> bool {
         }
         Statement::Loop { count: Some(_), .. } => true,
         // Numbers. The lengths that are added to the offset of a part of a concatenation are compared with zero.
-        Statement::Define { value: Some(_), .. }
-        | Statement::Assign { value: Some(_), .. }
-        | Statement::Step {
-            operator: "+=" | "-=",
+        Statement::Set {
+            operator: "=" | "+=" | "-=",
             value: Some(_),
             ..
         } => true,

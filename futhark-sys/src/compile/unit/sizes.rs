@@ -80,7 +80,11 @@ pub(super) fn checked(
                 i += 1;
             }
         }
-        writer.end(&scope)?;
+        // No line of the function is the expected one.
+        if let Some((_, line)) = scope.definition {
+            let why = "no check of its sizes can be added";
+            return Err(Error::unsupported(version, line, why));
+        }
     }
     Ok(writer.text)
 }
@@ -135,8 +139,12 @@ fn variables<'l, 'a>(
     let mut definitions: BTreeMap<&str, Vec<&Expr<'_>>> = BTreeMap::new();
     let mut open = Vec::new();
     for line in lines {
-        if let Statement::Define { name, value } | Statement::Assign { name, value } =
-            &line.statement
+        if let Statement::Set {
+            name,
+            operator: "=",
+            value,
+            ..
+        } = &line.statement
         {
             definitions.entry(name).or_default().extend(value);
         }
@@ -218,12 +226,18 @@ impl<'a> Writer<'a, '_> {
                 Statement::Load { name, .. } if self.passed.contains(name) => {
                     scope.checked.insert(name);
                 }
-                Statement::Define { name, value } => {
-                    scope.declared.insert(name);
-                    values.extend(value.as_ref().map(|value| (*name, value)));
-                }
-                Statement::Assign { name, value } if scope.declared.contains(name) => {
-                    values.extend(value.as_ref().map(|value| (*name, value)));
+                Statement::Set {
+                    name,
+                    is_definition,
+                    operator,
+                    value,
+                } => {
+                    if *is_definition {
+                        scope.declared.insert(name);
+                    }
+                    if scope.declared.contains(name) && *operator == "=" {
+                        values.extend(value.as_ref().map(|value| (*name, value)));
+                    }
                 }
                 Statement::Test { name, condition } => scope.bounds.test(name, condition),
                 _ => {}
@@ -257,8 +271,7 @@ impl<'a> Writer<'a, '_> {
         scope: &mut Scope<'a, 'l>,
     ) -> Result<(), Error> {
         if line.function.is_some() && !operations::are_known(line) {
-            let why = "what becomes of its result is not known";
-            return Err(Error::unsupported(self.version, line.text.trim(), why));
+            return self.refuse(line, "what becomes of its result is not known");
         }
         let next = next.map(|next| &next.statement);
         let completed = match &line.statement {
@@ -300,20 +313,21 @@ impl<'a> Writer<'a, '_> {
             Statement::Declare(name) if scope.checked.contains(name) => {
                 let _ = writeln!(self.text, "{}int64_t fut_{name};", line.indent());
             }
-            Statement::Define { name, value } => {
-                self.define(line, "int64_t ", name, value.as_ref(), scope)?;
-                if let Some(value) = value {
+            // `concat` reads what is added to an offset.
+            Statement::Set {
+                name,
+                is_definition,
+                operator,
+                value,
+            } if scope.declared.contains(name)
+                && !(*operator == "+=" && name.starts_with("tmp_offs_")) =>
+            {
+                let declaration = if *is_definition { "int64_t " } else { "" };
+                let value = value.as_ref().filter(|_| *operator == "=");
+                self.define(line, declaration, name, value, scope)?;
+                if let Some(value) = value.filter(|_| *is_definition) {
                     scope.bounds.define(name, value);
                 }
-            }
-            Statement::Assign { name, value } if scope.declared.contains(name) => {
-                self.define(line, "", name, value.as_ref(), scope)?;
-            }
-            // `concat` reads the steps of an offset.
-            Statement::Step { name, .. }
-                if scope.declared.contains(name) && !name.starts_with("tmp_offs_") =>
-            {
-                self.define(line, "", name, None, scope)?;
             }
             _ => self.pass(line, scope),
         }
@@ -376,10 +390,9 @@ impl<'a> Writer<'a, '_> {
 
     fn write_other(&mut self, line: &Line<'a>, scope: &mut Scope<'a, '_>) -> Result<(), Error> {
         self.refuse_address(line, scope)?;
-        let fail = |why: &str| Err(Error::unsupported(self.version, line.text.trim(), why));
         if let Some(definition) = Definition::read(line.text) {
             let Some((definition, text)) = definition else {
-                return fail("its sizes are not in the known form");
+                return self.refuse(line, "its sizes are not in the known form");
             };
             scope.definition = Some((definition, line.text));
             self.text.push_str(&text);
@@ -395,31 +408,21 @@ impl<'a> Writer<'a, '_> {
         } else if let Some(text) = runtime::replaced(line.text, scope.divides) {
             self.text.push_str(&text);
         } else if runtime::is_unknown_call(line.text) {
-            return fail("it starts a parallel loop in an unknown form");
+            return self.refuse(line, "it starts a parallel loop in an unknown form");
         } else {
             self.text.push_str(line.text);
         }
         Ok(())
     }
 
-    /// Refuses a function whose check was not written, since no line in it is the expected one.
-    fn end(&self, scope: &Scope<'_, '_>) -> Result<(), Error> {
-        match scope.definition {
-            Some((_, line)) => {
-                let why = "no check of its sizes can be added";
-                Err(Error::unsupported(self.version, line, why))
-            }
-            None => Ok(()),
-        }
+    fn refuse(&self, line: &Line<'_>, why: &str) -> Result<(), Error> {
+        Err(Error::unsupported(self.version, line.text.trim(), why))
     }
 
     /// Refuses to add a statement to one that is conditional without braces.
     fn refuse_condition(&self, line: &Line<'_>, scope: &Scope<'_, '_>) -> Result<(), Error> {
         match scope.is_condition {
-            true => {
-                let why = "no check can be added to a statement without braces";
-                Err(Error::unsupported(self.version, line.text.trim(), why))
-            }
+            true => self.refuse(line, "no check can be added to a statement without braces"),
             false => Ok(()),
         }
     }
@@ -427,14 +430,12 @@ impl<'a> Writer<'a, '_> {
     /// Refuses to take the address of a variable with a checked counterpart, which would not change with it.
     fn refuse_address(&self, line: &Line<'a>, scope: &Scope<'a, '_>) -> Result<(), Error> {
         let mut names = line.text.split('&').skip(1).map(identifier);
-        match names.find(|name| scope.checked.contains(name)) {
-            Some(name) => Err(Error::unsupported(
-                self.version,
-                name,
-                "a size is assigned through its address",
-            )),
-            None => Ok(()),
-        }
+        names
+            .find(|name| scope.checked.contains(name))
+            .map_or(Ok(()), |name| {
+                let why = "a size is assigned through its address";
+                Err(Error::unsupported(self.version, name, why))
+            })
     }
 
     /// On multicore, structures pass variables to tasks. Adds the checked counterpart of each size.
@@ -445,9 +446,10 @@ impl<'a> Writer<'a, '_> {
                 let _ = writeln!(text, "{indent}int64_t fut_free_{name};");
             }
             Statement::Store { task, name } if self.passed.contains(name) => {
-                let fut = match scope.checked.contains(name) {
-                    true => "fut_",
-                    false => "",
+                let fut = if scope.checked.contains(name) {
+                    "fut_"
+                } else {
+                    ""
                 };
                 let _ = writeln!(text, "{indent}{task}.fut_free_{name} = {fut}{name};");
             }
