@@ -626,7 +626,8 @@ mod tests {
             record
         };
         let (one, other) = (by("1", Outcome::Pass), by("2", Outcome::Fail));
-        let [old, new, both] = [&[one.clone()][..], &[other.clone()], &[one, other]].map(run);
+        let records = [one, other];
+        let [old, new, both] = [&records[..1], &records[1..], &records].map(run);
         assert_eq!(of_runs(&old, &new)[0].count(Change::Broken), 1);
         let same = &of_runs(&old, &both)[0];
         assert_eq!((same.unchanged, same.differences.len()), (1, 0));

@@ -327,6 +327,7 @@ mod tests {
     use crate::report::files::part_of;
     use crate::report::json::SCHEMA;
     use crate::report::tests::{header, record, write};
+    use std::slice::from_ref;
 
     struct Parts(tempfile::TempDir);
 
@@ -385,7 +386,7 @@ mod tests {
             ("{}\n", "bad, line 1: invalid header"),
         ] {
             std::fs::write(&bad, text).unwrap();
-            let error = error(&[bad.clone()]);
+            let error = error(from_ref(&bad));
             assert!(error.contains(words), "{error}");
         }
         let other = Header {
@@ -423,7 +424,7 @@ mod tests {
         std::fs::rename(&path, part_of(&path)).unwrap();
         assert_eq!(read(&path).records(), &all[..1]);
         std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
-        let error = error(&[path.clone()]);
+        let error = error(from_ref(&path));
         assert!(
             error.contains("line 3: expected 2 records, got 1"),
             "{error}"
