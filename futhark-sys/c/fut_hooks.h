@@ -392,8 +392,7 @@ static void fut_note_memory(struct futhark_context *ctx) {
 
 static bool fut_begins(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 
-// Whether the function belongs to this file. `fut_runtime_…` functions belong to the generated
-// code.
+// Whether the function is one of ours. `fut_runtime_…` functions belong to the generated code.
 static bool fut_is_ours(const char *function) { return fut_begins(function, "fut_") && !fut_begins(function, "fut_runtime_"); }
 
 // The cause of an error, by the function that sets it. The compilers write the checks of the program

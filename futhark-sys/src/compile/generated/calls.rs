@@ -136,6 +136,11 @@ static int futrts_entry_f(struct futhark_context *ctx, int64_t n_1)
             ("add64(n_1", "fill(ctx, n_1", "fill"),
             ("add64(n_1", "memset(p_5, 0, n_1", "memset"),
             (
+                "    int64_t m_2 = add64(",
+                "// a comment\n\n    int64_t m_2 = fill(ctx, ",
+                "fill",
+            ),
+            (
                 "memblock_alloc(ctx, &mem_3",
                 "memblock_alloc(ctx,\n        &mem_3",
                 "memblock_alloc",

@@ -122,14 +122,18 @@ pub(in crate::compile) fn read<'a>(
                 return Err(Error::unsupported(version, receiver, &why));
             }
         };
-        let next = match text.starts_with(|c: char| !matches!(c, ' ' | '{' | '#')) {
-            true => function_of_program(&tokens),
-            false => function,
+        let (inside, next) = match function {
+            Some(_) if text.starts_with('}') => (function, None),
+            None if !text.starts_with(' ') => match function_of_program(&tokens) {
+                begun if text.ends_with('}') => (begun, None),
+                begun => (None, begun),
+            },
+            _ => (function, function),
         };
-        let function = std::mem::replace(&mut function, next);
+        function = next;
         Ok(Line {
             text,
-            function,
+            function: inside,
             tokens,
             statement,
         })
