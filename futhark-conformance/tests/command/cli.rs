@@ -595,7 +595,7 @@ fn checks_are_explained() {
     let output = explain("indices");
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("arrays, index, index"), "{said}");
+    assert!(said.contains("arrays, index, raw"), "{said}");
 }
 
 #[test]
