@@ -165,12 +165,12 @@ pub struct CompilerInfo {
     pub version: String,
     /// The path.
     pub path: String,
-    /// The SHA-256 hash of the executable ([`identity::hash_of`](crate::identity::hash_of)); empty
+    /// The SHA-256 hash of the executable (`identity::hash_of`); empty
     /// if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
     /// The name in records, columns and texts: the version, unless the run has several compilers of
-    /// that version ([`identity::label`](crate::identity::label)).
+    /// that version (`identity::label`).
     #[serde(default)]
     pub label: String,
 }

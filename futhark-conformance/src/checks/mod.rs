@@ -1,7 +1,7 @@
 //! The checks: one module each, under the name of the check.
 //!
 //! A check derives its questions from the program's manifest and test blocks, and runs them as
-//! steps in the environment of [`crate::harness`]. `catalog` lists the checks, `order` runs them.
+//! steps in the environment of `harness`. `catalog` lists the checks, `order` runs them.
 
 mod arrays;
 mod blocks;
