@@ -118,13 +118,17 @@ impl Seen {
 /// If a named compiler cannot be used. Others are ignored.
 pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<CompilerInfo>> {
     let mut found: Vec<Futhark> = match named.is_empty() {
-        true => Compiler::all().into_iter().map(Futhark::Compiler).collect(),
+        true => Compiler::all_kept(Some(&run.build_dir))
+            .into_iter()
+            .map(Futhark::Compiler)
+            .collect(),
         false => Vec::new(),
     };
     for path in named {
         // A bare name is looked up on PATH; a path must be valid for child processes too.
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        found.push(Futhark::at(&path, || Compiler::at(&path))?);
+        let compiler = || Compiler::at_kept(&path, Some(&run.build_dir));
+        found.push(Futhark::at(&path, compiler)?);
     }
     let mut compilers: Vec<CompilerInfo> = Vec::new();
     for futhark in &found {

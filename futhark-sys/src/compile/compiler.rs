@@ -85,7 +85,7 @@ impl Compiler {
     /// compiler, unless it was replaced, or is a script.
     pub(super) fn find_kept(results: Option<&Path>) -> Result<Compiler, Error> {
         match Toolchain::default_compiler() {
-            Some(program) => Compiler::open(program, results),
+            Some(program) => Compiler::at_kept(program, results),
             None => Err(Error::new(
                 ErrorKind::NoCompiler,
                 format!("no Futhark compiler was found.\n{}", how_to_install()),
@@ -98,10 +98,16 @@ impl Compiler {
     /// the one that [`Compiler::find`] returns.
     #[must_use]
     pub fn all() -> Vec<Compiler> {
+        Compiler::all_kept(None)
+    }
+
+    /// As [`all`](Self::all), but keeps the versions in the folder `results`: see [`at_kept`](Self::at_kept).
+    #[must_use]
+    pub fn all_kept(results: Option<&Path>) -> Vec<Compiler> {
         let mut all: Vec<Compiler> = Toolchain::default_compiler()
             .into_iter()
             .chain(Toolchain::private_compilers())
-            .filter_map(|program| Compiler::at(program).ok())
+            .filter_map(|program| Compiler::at_kept(program, results).ok())
             .collect();
         all.sort_by_key(|compiler| compiler.version.number);
         all.dedup_by_key(|compiler| compiler.version.number);
@@ -115,7 +121,7 @@ impl Compiler {
     /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, is not a Futhark compiler, or is
     /// older than [`known::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
-        Compiler::open(program.into(), None)
+        Compiler::at_kept(program, None)
     }
 
     /// The compiler at `program` with the version and the [stamp](Self::stamp) that another process has
@@ -148,7 +154,15 @@ impl Compiler {
         facts::stamp(&Toolchain::files(&self.program))
     }
 
-    fn open(program: PathBuf, results: Option<&Path>) -> Result<Compiler, Error> {
+    /// As [`at`](Self::at), but keeps the version in the folder `results`, which can be that of
+    /// [`Build::out_dir`](super::Build::out_dir): the next call does not run the compiler, unless it was replaced, or is
+    /// a script.
+    ///
+    /// # Errors
+    ///
+    /// As [`at`](Self::at).
+    pub fn at_kept(program: impl Into<PathBuf>, results: Option<&Path>) -> Result<Compiler, Error> {
+        let program = program.into();
         let fail = |why: String| {
             let message = format!(
                 "cannot use {} as a Futhark compiler: {why}.\n{}",
