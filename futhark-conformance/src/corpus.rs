@@ -70,7 +70,7 @@ impl Corpus {
     ///
     /// Skips files that cannot be checked alone: libraries without entry points, programs that need
     /// packages that are not installed, copies of files of packages, and files that are not text. A file
-    /// or folder below a given folder that cannot be read is [`unreadable`](Program::unreadable), and
+    /// or folder below a given folder that cannot be read is unreadable, and
     /// fails a run.
     ///
     /// Reads every source once.

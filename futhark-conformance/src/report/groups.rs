@@ -1,7 +1,7 @@
 //! Failures grouped by cause, and expected failures and skips by reason.
 //!
 //! One bug in a compiler fails the same check in many programs, on many backends. Failures belong to
-//! one group if their check, cause and [`signature`] are equal. Wrong results with numbers in their
+//! one group if their check, cause and `signature` are equal. Wrong results with numbers in their
 //! messages cannot be compared with those of other programs; they are grouped by check and program.
 
 use super::counted;
