@@ -153,6 +153,7 @@ mod tests {
         assert!(!lock(&open(), &mut || calls += 1, 2 * INTERVAL));
         assert!(calls >= 1);
         drop(first);
-        assert!(lock(&open(), &mut || {}, Duration::ZERO));
+        // A process that another test is starting can have the file open for a moment.
+        assert!(lock(&open(), &mut || {}, PATIENCE));
     }
 }
