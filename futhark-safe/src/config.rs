@@ -213,9 +213,8 @@ impl Config {
     /// [`logging`](Self::logging) and [`debugging`](Self::debugging) turn the log on; without them the runtime prints warnings
     /// only. The text that explains a failed call is part of its error instead.
     ///
-    /// The writer runs when the operation that caused the text has ended, on the thread that made it; for operations
-    /// in [`exclusive`](crate::Context::exclusive), at the end of that. It can use contexts. Its errors and panics are
-    /// ignored, also those of its destructor.
+    /// The writer runs when the operation that caused the text has ended, on the thread that made it. It can use
+    /// contexts. Its errors and panics are ignored, also those of its destructor.
     ///
     /// Contexts of one configuration, or of its clones, share the writer: an operation on one of them can deliver the
     /// text of another.

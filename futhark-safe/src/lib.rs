@@ -131,8 +131,7 @@
 //!
 //! [`Context`], [`Array`] and [`Opaque`] are `Send` and `Sync`. One call at a time
 //! runs per context; others wait for it. Dropping a value never waits. Several contexts run at the same time, on
-//! one device or several, except on Oclgrind. A thread that makes many short calls can keep a context for
-//! itself meanwhile, and saves the lock of each call: [`Context::exclusive`].
+//! one device or several, except on Oclgrind.
 //!
 //! * **fork**: a context works in the process that created it. In a child, each call is
 //!   [`ErrorKind::ContextLost`]; create a new context there, on GPU backends after `exec` only, since drivers do not
@@ -208,7 +207,6 @@ mod elem;
 )]
 mod error;
 #[cfg(feature = "run")]
-mod exclusive;
 #[cfg(all(test, feature = "dynamic"))]
 mod fake_tests;
 #[cfg(feature = "run")]

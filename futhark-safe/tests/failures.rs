@@ -61,24 +61,6 @@ fn huge_allocation_is_out_of_memory_and_the_context_survives() {
     });
 }
 
-/// The jump out of generated code ends a call in the scope, and not the scope.
-#[test]
-fn a_context_that_is_lost_in_an_exclusive_scope_reports_it() {
-    each(|backend, context| {
-        for _ in 0..runs(backend) {
-            let one = context();
-            one.exclusive(|| {
-                ok_after(&one);
-                let lost = one.call("divide_top", scalars(&[i64::MIN, -1]));
-                assert_eq!(lost.unwrap_err().kind(), ErrorKind::ContextLost);
-                let later = one.call("replicate_top", scalars(&[5])).unwrap_err();
-                assert_eq!(later.kind(), ErrorKind::ContextLost, "{later}");
-                assert!(later.is_from_earlier_call(), "{later}");
-            });
-        }
-    });
-}
-
 #[test]
 fn overflowing_size_is_an_error_and_the_context_survives() {
     each(|_, context| {

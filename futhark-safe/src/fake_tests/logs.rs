@@ -177,31 +177,6 @@ fn no_text_is_delivered_while_a_call_holds_the_lock() {
     });
 }
 
-#[test]
-fn text_of_a_scope_is_delivered_at_its_end() {
-    in_time(|| {
-        for flavour in FLAVOURS {
-            let (world, writer) = (World::new(), Writer::default());
-            let core = writer.core(&world, flavour);
-            let before = writer.get().text.len();
-            ffi::exclusive(&core, || {
-                copies_an_argument(&core);
-                ffi::exclusive(&core, || drop(ints(&core, &[1])));
-                // Another thread queues it, and does not deliver either.
-                let value = ints(&core, &[2]);
-                std::thread::scope(|scope| scope.spawn(|| drop(value)).join().unwrap());
-                assert_eq!(writer.get().text.len(), before);
-            });
-            let mut written = writer.get();
-            assert!(written.text.contains("copied"), "{}", written.text);
-            assert!(written.calls > 0);
-            let kept = written.core.take();
-            drop(written);
-            drop(kept);
-        }
-    });
-}
-
 /// Freeing it passes the text of the running call to the writer, which both contexts share.
 #[test]
 fn a_value_of_another_context_in_the_place_of_a_result_is_freed_before_the_call() {

@@ -11,7 +11,6 @@
 mod batches;
 mod columns;
 mod consumption;
-mod exclusive;
 mod failures;
 mod in_place;
 mod interfaces;

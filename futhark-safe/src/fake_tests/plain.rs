@@ -73,8 +73,7 @@ on_both! {
     the_drop_of_a_result_can_make_calls
     failures_are_reported_after_the_context_could_not_be_lent
     batches_and_plain_calls_are_nested
-    plain_calls_work_in_an_exclusive_scope
-    a_drop_on_another_thread_waits_for_plain_calls_in_a_scope
+    a_drop_on_another_thread_waits_for_plain_calls
 }
 
 mod of {
@@ -244,54 +243,19 @@ mod of {
         });
     }
 
-    /// A safe call inside of the plain ones panics, and the scope continues.
-    pub(super) fn plain_calls_work_in_an_exclusive_scope<const GPU: bool>() {
-        in_time(|| {
-            let _world = World::new();
-            let ctx = context::<GPU>();
-            let xs = ctx.array(&[1, 2]).unwrap();
-            let inside = |raw: &mut Raw<'_, Plain<GPU>>| {
-                let pointer = raw.pointer(&xs)?;
-                total(raw, pointer)
-            };
-            let refused = |result: std::thread::Result<Result<()>>| {
-                let panic = result.unwrap_err();
-                let text = panic.downcast_ref::<&str>().copied();
-                assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
-            };
-            ctx.exclusive(|| {
-                assert_eq!(ctx.with_raw(inside).unwrap(), 3);
-                let nested = |_: &mut Raw<'_, Plain<GPU>>| ctx.array(&[1]).map(drop);
-                refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(nested))));
-                assert_eq!(ctx.with_raw(inside).unwrap(), 3);
-                assert_eq!(xs.to_vec().unwrap(), [1, 2]);
-            });
-            let scope = |_: &mut Raw<'_, Plain<GPU>>| {
-                ctx.exclusive(|| ());
-                Ok(())
-            };
-            refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(scope))));
-            ctx.exclusive(|| refused(catch_unwind(AssertUnwindSafe(|| ctx.with_raw(scope)))));
-            assert_eq!(xs.to_vec().unwrap(), [1, 2]);
-        });
-    }
-
-    pub(super) fn a_drop_on_another_thread_waits_for_plain_calls_in_a_scope<const GPU: bool>() {
+    pub(super) fn a_drop_on_another_thread_waits_for_plain_calls<const GPU: bool>() {
         in_time(|| {
             let world = World::new();
             let ctx = context::<GPU>();
             let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[3]).unwrap());
-            ctx.exclusive(|| {
-                ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
-                    std::thread::scope(|scope| scope.spawn(|| drop(ys)).join().unwrap());
-                    assert_eq!(world.values(), 2, "the context is lent");
-                    let pointer = raw.pointer(&xs)?;
-                    total(raw, pointer)
-                })
-                .unwrap();
-                // By the end of `with_raw`, which leaves the lock like a call.
-                assert_eq!(world.values(), 1);
-            });
+            ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+                std::thread::scope(|scope| scope.spawn(|| drop(ys)).join().unwrap());
+                assert_eq!(world.values(), 2, "the context is lent");
+                let pointer = raw.pointer(&xs)?;
+                total(raw, pointer)
+            })
+            .unwrap();
+            assert_eq!(world.values(), 1);
         });
     }
 

@@ -20,10 +20,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futhark_manifest::ElemType;
 
+use super::core::expect_none_held;
 use super::core::{Core, Locked};
 use super::fresh::reserve;
 use super::handle::Handle;
-use super::lock::expect_none_held;
 use super::progress::Serial;
 use super::shape::length_of;
 use super::transfer::{READ, create_from, expect_length, read_to};

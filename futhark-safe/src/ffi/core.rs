@@ -4,15 +4,12 @@
 //!
 //! One call at a time runs in a context: [`Locked`] holds the lock from before the arguments are
 //! inspected until the error is fetched. Dropping a value must not wait for that, since a call can
-//! take minutes. So [`Core::free`] tries the lock. If a call is running, it adds the value
-//! to the list `dropped` and marks that in the lock; the thread that holds the lock frees the list
-//! before it unlocks, or the next one before its own call.
+//! take minutes. So [`Core::free`] only tries the lock. If a call is running, it adds the value to the list `dropped`,
+//! and the thread that holds the lock frees the list before it unlocks.
 //!
-//! A value is not left on the list when both threads go on. The mark and the state of the lock are bits
-//! of one word. So either the dropping thread sees that the lock is free, and frees the list itself, or
-//! the other one cannot unlock without seeing the mark ([`Lock`]).
-//!
-//! A thread can keep the lock for many calls: see `exclusive`.
+//! No value stays on the list when both threads go on. `Locked` keeps the list's lock, the list empty, while it
+//! unlocks, and `free` tries the lock again while it holds the list's. So either the thread that unlocks sees the
+//! value, or the other one finds the lock free.
 //!
 //! # Errors
 //!
@@ -21,19 +18,20 @@
 //! call's own, and one that it found while it waited for work of earlier calls. [`Failure::origin`]
 //! determines which calls each of them can belong to.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::fmt;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
 use super::failure::Failure;
 use super::handle::Handle;
-use super::lock::{Hold, Lock, count_held};
 use super::log::Log;
 use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
@@ -44,9 +42,8 @@ pub(crate) struct Core {
     table: &'static Table,
     context: NonNull<c::Context>,
     /// Held around every call together with its sync and its error (guarantee L).
-    lock: Lock<State>,
-    /// Values that were dropped while a call was running, to be freed under the lock, which has a mark if
-    /// there are any.
+    state: Mutex<State>,
+    /// Values that were dropped while a call was running, to be freed under the lock.
     dropped: Mutex<Vec<Dropped>>,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
@@ -122,18 +119,67 @@ pub(super) enum Stage {
     Started,
 }
 
-/// The lock of a context, held.
+/// The lock of a context, held. The fields are dropped in this order.
 pub(super) struct Locked<'a> {
     core: &'a Core,
-    hold: Hold<'a>,
+    state: MutexGuard<'a, State>,
+    /// While the lock is released, so that no value is added: the list of dropped values, which is empty.
+    _dropped: Option<MutexGuard<'a, Vec<Dropped>>>,
+    _released: Released<'a>,
 }
 
-/// Panics because of a safe call inside of plain calls, or of another call, of this thread on the same context.
+/// Delivers the log when the lock has been released.
+struct Released<'a>(&'a Core);
+
+impl Drop for Released<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        count_held(-1);
+        self.0.deliver_log();
+    }
+}
+
+thread_local! {
+    /// Debug builds: how many locks of contexts this thread holds, without those of [`Lending`]s.
+    static COUNT: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts locks that this thread takes, or releases.
+#[inline]
+fn count_held(change: isize) {
+    if cfg!(debug_assertions) {
+        COUNT.set(COUNT.get() + change);
+    }
+}
+
+/// Expects that this thread holds no lock of a context: code of the user comes next, and may wait for a thread
+/// that waits for the lock.
+#[inline]
+pub(super) fn expect_none_held() {
+    debug_assert_eq!(COUNT.get(), 0, "code of the user would run under a lock");
+}
+
+/// A held lock under which code of the user runs, as documented: of `with_raw`.
+pub(super) struct Lending(PhantomData<*mut ()>);
+
+impl Lending {
+    pub(super) fn new() -> Lending {
+        count_held(-1);
+        Lending(PhantomData)
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        count_held(1);
+    }
+}
+
+/// Panics because of a safe call inside of plain calls of this thread on the same context.
 #[cold]
-pub(super) fn within_plain() -> ! {
+fn within_plain() -> ! {
     panic!(
-        "a safe call was made inside of `with_raw`, or of another call, on the same context, which would \
-         deadlock: make it before or after"
+        "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before or after"
     )
 }
 
@@ -156,7 +202,7 @@ impl Core {
         let core = Core {
             table,
             context,
-            lock: Lock::default(),
+            state: Mutex::default(),
             dropped: Mutex::default(),
             lent_to: Mutex::default(),
             has_failed: AtomicBool::new(false),
@@ -195,21 +241,37 @@ impl Core {
     /// If this thread holds it, having lent the context to plain calls.
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
-        let hold = self.lock.take(|| self.check_lent());
-        count_held(1);
-        if self.lock.has_queued() {
-            return self.free_dropped_first(hold);
-        }
-        // No reference to the `Locked` is taken, so it is constructed in the caller's place. Moving
-        // it right after the write would cost a store-forwarding stall, as much as an atomic operation.
-        Locked { core: self, hold }
+        self.try_locked().unwrap_or_else(|| {
+            self.check_lent();
+            self.locked_at_once()
+        })
     }
 
     /// Takes the lock, without the check for plain calls, which panics.
     pub(super) fn locked_at_once(&self) -> Locked<'_> {
-        let hold = self.lock.take(|| ());
+        // A panic leaves the state whole: what it protects is the C side, whose calls do not panic.
+        self.hold(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the lock, unless a call is running.
+    #[inline]
+    fn try_locked(&self) -> Option<Locked<'_>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(self.hold(state)),
+            Err(TryLockError::Poisoned(state)) => Some(self.hold(state.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    #[inline]
+    fn hold<'a>(&'a self, state: MutexGuard<'a, State>) -> Locked<'a> {
         count_held(1);
-        Locked { core: self, hold }
+        Locked {
+            core: self,
+            state,
+            _dropped: None,
+            _released: Released(self),
+        }
     }
 
     /// Expects that this thread has not lent the context to plain calls: it would wait for itself.
@@ -220,27 +282,13 @@ impl Core {
         }
     }
 
-    pub(super) fn lock(&self) -> &Lock<State> {
-        &self.lock
-    }
-
     /// The thread that the context is lent to, if any. It holds the lock.
     pub(super) fn lent(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.lent_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[cold]
-    fn free_dropped_first<'a>(&'a self, hold: Hold<'a>) -> Locked<'a> {
-        let mut locked = Locked { core: self, hold };
-        locked.free_dropped();
-        locked
-    }
-
-    /// Takes the lock, unless a call is running.
-    fn try_locked(&self) -> Option<Locked<'_>> {
-        let hold = self.lock.try_take()?;
-        count_held(1);
-        Some(Locked { core: self, hold })
+    fn dropped(&self) -> MutexGuard<'_, Vec<Dropped>> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the context is lost, or an error is deferred. Then a call is needed, which reports that.
@@ -261,15 +309,12 @@ impl Core {
 
     #[cold]
     fn free_later(&self, dropped: Dropped) {
-        self.dropped
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(dropped);
-        if !self.lock.mark_queued() {
-            // The call has ended meanwhile. Otherwise the thread that holds the lock frees the value.
-            drop(self.try_locked());
-        }
-        // No delivery: a call of this thread may drop a value while it holds the lock.
+        let mut list = self.dropped();
+        list.push(dropped);
+        // If the call has ended meanwhile. Otherwise the thread that holds the lock frees the value.
+        let locked = self.try_locked();
+        drop(list);
+        drop(locked);
     }
 
     /// Passes the runtime's log to its writer. The caller holds no lock.
@@ -501,15 +546,9 @@ impl Locked<'_> {
         }
     }
 
-    /// Whether the thread holds the lock for several calls (see `exclusive`).
-    pub(super) fn is_in_scope(&self) -> bool {
-        self.hold.is_in_scope()
-    }
-
     #[inline]
     fn state(&mut self) -> &mut State {
-        // SAFETY: the hold is of this lock.
-        unsafe { self.core.lock.state(&mut self.hold) }
+        &mut self.state
     }
 
     /// The error of the call that returned `status`.
@@ -587,43 +626,6 @@ impl Locked<'_> {
         })
     }
 
-    /// Frees the dropped values.
-    fn free_dropped(&mut self) {
-        // Unmarked before the list is taken: a value that is added later marks it again.
-        while self.core.lock.unmark_queued() {
-            let list = std::mem::take(
-                &mut *self
-                    .core
-                    .dropped
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner),
-            );
-            for dropped in &list {
-                self.free(dropped);
-            }
-        }
-    }
-
-    /// Unlocks, after freeing the values that were dropped meanwhile.
-    #[cold]
-    fn unlock_contended(&mut self) {
-        struct OnPanic<'a, 'b>(&'a mut Locked<'b>);
-        impl Drop for OnPanic<'_, '_> {
-            fn drop(&mut self) {
-                self.0.core.lock.leave(&self.0.hold);
-                count_held(-1);
-            }
-        }
-        let this = OnPanic(self);
-        loop {
-            this.0.free_dropped();
-            if this.0.core.lock.leave_unless_queued(&this.0.hold) {
-                break;
-            }
-        }
-        std::mem::forget(this);
-    }
-
     pub(super) fn table(&self) -> &'static Table {
         self.core.table
     }
@@ -646,16 +648,17 @@ impl Locked<'_> {
 }
 
 impl Drop for Locked<'_> {
+    /// Frees the values that were dropped meanwhile, before the lock is released.
     #[inline]
     fn drop(&mut self) {
-        if !self.core.lock.leave_at_once(&self.hold) {
-            self.unlock_contended();
+        let mut list = self.core.dropped();
+        while !list.is_empty() {
+            let dropped = std::mem::take(&mut *list);
+            drop(list);
+            dropped.iter().for_each(|dropped| self.free(dropped));
+            list = self.core.dropped();
         }
-        count_held(-1);
-        // The lock is still held in a scope. Its end delivers.
-        if !self.is_in_scope() {
-            self.core.deliver_log();
-        }
+        self._dropped = Some(list);
     }
 }
 
@@ -682,11 +685,11 @@ mod tests {
     use super::*;
     use crate::fake_tests::in_time;
 
-    /// Only `exclusive` and `with_raw` run code of the user under the lock.
+    /// Only `with_raw` runs code of the user under the lock.
     #[test]
     #[cfg(debug_assertions)]
     fn code_of_the_user_under_a_lock_is_a_panic() {
-        use super::super::{Lent, exclusive, lock::expect_none_held};
+        use super::super::Lent;
         let panics = || catch_unwind(expect_none_held).is_err();
         let world = World::new();
         world.enter();
@@ -695,43 +698,28 @@ mod tests {
         assert!(panics());
         drop(locked);
         assert!(!panics());
-        exclusive(&core, || {
-            assert!(!panics());
-            let _locked = core.locked();
-            assert!(panics());
-        });
         let lent = Lent::new(&core).unwrap();
         assert!(!panics());
         drop(lent);
         assert!(!panics());
-        assert!(catch_unwind(AssertUnwindSafe(|| exclusive(&core, || panic!()))).is_err());
-        assert!(!panics());
     }
 
-    /// The queue is emptied while the lock is held, and a panic there leaves the lock.
+    /// The list is emptied while the lock is held, and a panic there releases the lock.
     #[test]
-    fn a_panic_while_values_are_freed_leaves_the_lock() {
+    fn a_panic_while_values_are_freed_releases_the_lock() {
         in_time(|| {
-            for in_scope in [false, true] {
-                let world = World::new();
-                world.enter();
-                let core = Core::new(program::table(Flavour::Host), &[]).unwrap();
-                let panicked = catch_unwind(AssertUnwindSafe(|| {
-                    let call = || {
-                        let locked = core.locked();
-                        // Of a type that the table does not have.
-                        core.free(NonNull::dangling(), u32::MAX, 0);
-                        drop(locked);
-                    };
-                    match in_scope {
-                        true => super::super::exclusive(&core, call),
-                        false => call(),
-                    }
-                }));
-                assert!(panicked.is_err());
-                super::super::lock::expect_none_held();
-                thread::scope(|scope| scope.spawn(|| drop(core.locked())).join().unwrap());
-            }
+            let world = World::new();
+            world.enter();
+            let core = Core::new(program::table(Flavour::Host), &[]).unwrap();
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                let locked = core.locked();
+                // Of a type that the table does not have.
+                core.free(NonNull::dangling(), u32::MAX, 0);
+                drop(locked);
+            }));
+            assert!(panicked.is_err());
+            expect_none_held();
+            thread::scope(|scope| scope.spawn(|| drop(core.locked())).join().unwrap());
         });
     }
 }

@@ -7,9 +7,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::core::Core;
+use super::core::expect_none_held;
 use super::fresh::reserve;
 use super::handle::Handle;
-use super::lock::expect_none_held;
 use super::memory::address;
 use super::rows::write_two;
 use super::shape::elements;

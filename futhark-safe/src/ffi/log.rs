@@ -3,7 +3,7 @@
 //! C calls [`write`] in the middle of calls, on any thread of the context. The writer is code of the user, which
 //! may use contexts, and a call inside of a call would change state of the runtime that belongs to the outer
 //! one. So C only adds to a buffer, and the writer runs after the context's lock was released
-//! ([`Log::deliver`]): in `exclusive` at the end.
+//! ([`Log::deliver`]).
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 
 use futhark_sys::table as c;
 
-use super::lock::expect_none_held;
+use super::core::expect_none_held;
 
 /// How often a delivery repeats because a writer caused more text. The rest comes with the next operation.
 const MOST_ROUNDS: usize = 8;

@@ -8,7 +8,6 @@
 //! * `batch`: many transfers with one wait
 //! * `core`: a context, its lock, and values that were dropped during a call
 //! * `lock`: the lock itself, held by a call or for several
-//! * `exclusive`: many calls of a thread under one hold of the lock
 //! * `failure`: failures as the C side records them, and the errors that they become
 //! * `handle`: a value; keeps its context alive
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
@@ -77,7 +76,6 @@ mod consume;
 mod core;
 mod duplicate;
 mod elements;
-mod exclusive;
 mod failure;
 mod few;
 mod fill;
@@ -85,7 +83,6 @@ mod fresh;
 mod handle;
 mod host;
 mod inspect;
-mod lock;
 mod log;
 mod make;
 mod memory;
@@ -108,7 +105,6 @@ pub(crate) use duplicate::duplicate;
 #[cfg(feature = "dynamic")]
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
-pub(crate) use exclusive::exclusive;
 pub(crate) use fill::{NewArray, create_of, fill, fill_two};
 pub use handle::Handle;
 pub(crate) use host::Host;

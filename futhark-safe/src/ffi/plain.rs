@@ -7,9 +7,8 @@ use std::thread;
 
 use futhark_sys::table::{Call, CallFn};
 
-use super::core::{Core, Locked};
+use super::core::{Core, Lending, Locked};
 use super::handle::Handle;
-use super::lock::Lending;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A context that is lent to plain C calls on this thread.

@@ -1,11 +1,10 @@
 //! Spans and events of the crate `tracing`. Without the feature `tracing` these functions do nothing.
 //!
-//! They run user code, a subscriber, which may use contexts: the caller holds no lock but that of a scope
-//! (`exclusive`), in which calls of the thread work as usual.
+//! They run user code, a subscriber, which may use contexts: the caller holds no lock.
 
 use super::call::Input;
 use super::core::Core;
-use super::lock::expect_none_held;
+use super::core::expect_none_held;
 
 /// A span that ends when it is dropped.
 #[must_use]

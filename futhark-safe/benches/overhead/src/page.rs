@@ -158,10 +158,8 @@ impl Page {
         }
         self.summary += "- **Calls and transfers**: a call takes longer than in plain C by ";
         for row in rows.iter().filter(|row| row.name == "call") {
-            let [shared, exclusive] = [1, 2].map(|v| time(row.times(v).least - row.times(0).least));
-            let backend = row.backend;
-            self.summary +=
-                &format!("{shared} on {backend} ({exclusive} in `Context::exclusive`), ");
+            let above = time(row.times(1).least - row.times(0).least);
+            self.summary += &format!("{above} on {}, ", row.backend);
         }
         let transfers = rows.iter().filter(|row| {
             ["upload", "download"].contains(&row.name.as_str()) && row.elements >= 1 << 16

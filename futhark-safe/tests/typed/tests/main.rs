@@ -5,7 +5,6 @@ mod batches;
 mod checkpoint;
 mod context;
 mod elements;
-mod exclusive;
 mod opaque;
 mod raw_memory;
 mod several_programs;

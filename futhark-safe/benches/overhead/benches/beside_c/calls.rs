@@ -8,7 +8,7 @@ use futhark_safe_benches::calls::{ArrayPt, Context, PtFields};
 use futhark_safe_benches::page::Budget;
 use futhark_safe_benches::plain::Calls;
 
-use crate::alternate::{Bench, Variant, variant};
+use crate::alternate::{Bench, variant};
 
 /// Elements of transfers.
 const SIZES: [usize; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 24];
@@ -28,23 +28,11 @@ pub fn measure(bench: &mut Bench, backend: Backend) {
             .expect("a sum")
     };
     bench.alternate(backend, "call", 0, || {
-        let repeat = move |times| {
-            typed.exclusive(|| {
-                for _ in 0..times {
-                    black_box(add());
-                }
-            });
-        };
         vec![
             variant("plain", Budget::None, || {
                 plain.add(black_box(1), black_box(2))
             }),
-            variant("shared context", Budget::Above(20.0), add),
-            Variant {
-                name: "`Context::exclusive`",
-                budget: Budget::Above(8.0),
-                repeat: Box::new(repeat),
-            },
+            variant("typed", Budget::Above(25.0), add),
         ]
     });
     for elements in SIZES {
