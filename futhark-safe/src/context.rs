@@ -8,14 +8,14 @@ use std::sync::Arc;
 use futhark_manifest::Backend;
 use futhark_sys::table::Table;
 
-use crate::config::Config;
-use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Input, Output, backend_of};
+use crate::observe::Device;
+use crate::observe::{Copies, MemoryUse};
 use crate::program::Program;
+use crate::start::Config;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam, apply};
-use crate::usage::{Copies, MemoryUse};
 
 /// A context of program `P`: a device, its memory, and the program's constants.
 ///

@@ -189,16 +189,7 @@ mod array;
 #[cfg(feature = "run")]
 mod batch;
 #[cfg(feature = "run")]
-mod cache;
-#[cfg(feature = "run")]
-#[cfg(feature = "run")]
-mod code_file;
-#[cfg(feature = "run")]
-mod config;
-#[cfg(feature = "run")]
 mod context;
-#[cfg(feature = "run")]
-mod device;
 #[cfg(feature = "run")]
 mod elem;
 #[cfg_attr(
@@ -206,27 +197,18 @@ mod elem;
     allow(dead_code, reason = "constructors for failures of contexts")
 )]
 mod error;
-#[cfg(feature = "run")]
 #[cfg(all(test, feature = "dynamic"))]
 mod fake_tests;
 #[cfg(feature = "run")]
 mod ffi;
 #[cfg(feature = "run")]
-mod known_bad;
-#[cfg(all(feature = "run", feature = "tracing"))]
-mod log_lines;
-#[cfg(feature = "run")]
-mod native;
+mod observe;
 #[cfg(feature = "run")]
 mod opaque;
 #[cfg(feature = "run")]
 mod program;
 #[cfg(feature = "run")]
 mod raw;
-#[cfg(any(feature = "build", feature = "run"))]
-mod regular;
-#[cfg(feature = "report")]
-mod report;
 #[cfg(feature = "run")]
 mod start;
 #[cfg(feature = "run")]
@@ -235,31 +217,28 @@ pub mod stored;
 mod tuning;
 #[cfg(feature = "run")]
 mod typed;
-#[cfg(feature = "run")]
-mod usage;
 
 pub use error::{Error, ErrorKind, Place, Result};
 pub use futhark_manifest::{Backend, ElemType};
 #[cfg(feature = "report")]
-pub use report::{Event, Report};
+pub use observe::{Event, Report};
 #[cfg(any(feature = "build", feature = "run"))]
 pub use tuning::Tuning;
 #[cfg(feature = "run")]
 pub use {
     array::{Array, ArrayIndex, HostArray},
     batch::{Batch, Download},
-    config::Config,
     context::Context,
-    device::Device,
     elem::Element,
     ffi::RawMemory,
     half::f16,
+    observe::{Copies, Device, MemoryUse},
     opaque::Opaque,
     program::{Consumed, HasArray, OpaqueTag, Program},
     raw::{Raw, RawContext, RawValue},
+    start::Config,
     stored::{Stored, Untrusted},
     tuning::{TuningClass, TuningParam},
-    usage::{Copies, MemoryUse},
 };
 
 /// Items for generated code and this crate's macros. They may change in any version.

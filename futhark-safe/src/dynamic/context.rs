@@ -9,13 +9,13 @@ use super::library::{Library, list};
 use super::opaque::Opaque;
 use super::stored::Stored;
 use super::value::{Arg, Array, Scalar, Value};
-use crate::config::Config;
-use crate::device::Device;
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::ffi::{self, Core, Handle, Input, Output};
+use crate::observe::Device;
+use crate::observe::{Copies, MemoryUse};
+use crate::start::Config;
 use crate::tuning::TuningParam;
-use crate::usage::{Copies, MemoryUse};
 
 /// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]

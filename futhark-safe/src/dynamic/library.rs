@@ -7,10 +7,10 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType, FunctionList, Manifest, Program, TypeId};
 use futhark_sys::table::Table;
 
-use crate::config::Config;
-use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi;
+use crate::observe::Device;
+use crate::start::Config;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam};
 

@@ -8,7 +8,7 @@ use super::core::{Copied, Core, required};
 use super::host::WRITE;
 use super::setting::Setting;
 use crate::error::{Error, ErrorKind, Result};
-use crate::usage::Copies;
+use crate::observe::Copies;
 
 impl Core {
     /// The runtime's profiling report, a JSON text.

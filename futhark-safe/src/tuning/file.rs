@@ -1,14 +1,13 @@
 //! The format of `.tuning` files.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::Path;
 
 use futhark_manifest::Printable;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::regular::regular;
 
 /// The largest size of a file, in bytes. `futhark autotune` writes a line per threshold.
 const MOST_BYTES: usize = 1 << 20;
@@ -183,6 +182,24 @@ fn text_of(path: &Path) -> Result<String, String> {
 fn too_large() -> String {
     format!("expected at most {MOST_BYTES} bytes, got more")
 }
+
+/// Opens a regular file; `None` if it cannot be opened. Other files can block forever when they are opened or read: a FIFO waits
+/// for another process, and a device may be endless.
+pub(crate) fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return None;
+    }
+    // The file may be replaced after this check, so the open must not block either.
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, NON_BLOCKING);
+    let file = options.open(path).ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
+}
+
+/// `O_NONBLOCK` on most architectures. On the others, the flag of this value has no effect on
+/// existing regular files.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+const NON_BLOCKING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
 
 #[cfg(test)]
 mod tests {

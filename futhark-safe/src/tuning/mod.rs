@@ -20,6 +20,8 @@ mod unknown;
 pub(crate) use apply::{apply, apply_embedded};
 pub use file::Tuning;
 #[cfg(feature = "run")]
+pub(crate) use file::regular;
+#[cfg(feature = "run")]
 pub(crate) use param::params;
 #[cfg(feature = "run")]
 pub use param::{TuningClass, TuningParam};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::ffi::Quiet;
-use crate::regular::regular;
+use crate::tuning::regular;
 use futhark_sys::checksum::checksum;
 
 /// Serializes the start of contexts that use a cache file: the runtime writes it in several steps, and

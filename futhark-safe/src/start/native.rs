@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::path::PathBuf;
 use std::ptr::NonNull;
 
-use crate::config::Config;
+use super::Config;
 use crate::ffi::{CommandQueue, Setting};
 
 impl Config {

@@ -7,11 +7,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::cache::{read, seal_of};
-use crate::device::Device;
+use super::cache::{read, seal_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::Core;
-use crate::regular::regular;
+use crate::observe::Device;
+use crate::tuning::regular;
 use futhark_sys::checksum::checksum;
 
 /// A file of device code that a context loads or writes.

@@ -1,6 +1,6 @@
 //! Devices that are known to compute wrong results, listed in `known_bad_devices.toml`.
 
-use crate::device::Device;
+use crate::observe::Device;
 
 /// An entry of the list.
 #[derive(Default)]

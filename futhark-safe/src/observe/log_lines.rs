@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use crate::config::Config;
+use crate::start::Config;
 
 impl Config {
     /// Logs to the crate `tracing` (feature `tracing`): one event of level `DEBUG` and target

@@ -1,17 +1,31 @@
 //! Starts contexts: rejects devices that are known to be bad, and guards files of device code.
+//!
+//! ```text
+//! config.rs     the configuration
+//! native.rs     settings that only the caller can vouch for
+//! known_bad.rs  devices that are known to compute wrong results
+//! cache.rs      the cache file of compiled device code
+//! code_file.rs  files of device code that a context loads or dumps
+//! ```
+
+mod cache;
+mod code_file;
+mod config;
+mod known_bad;
+mod native;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use futhark_sys::table::Table;
 
-use crate::cache::{CacheFile, Turn};
-use crate::code_file::CodeFile;
-use crate::config::Config;
-use crate::device::Device;
+use crate::observe::Device;
+use cache::{CacheFile, Turn};
+use code_file::CodeFile;
+pub use config::Config;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
-use crate::known_bad;
 use crate::tuning::{self, Tuning};
 
 /// A context that has started.
