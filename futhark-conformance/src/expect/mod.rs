@@ -36,18 +36,17 @@
 //! applies to calls of the check that are only measured, and not to steps that others depend on, such as
 //! creating the first context. A run with a shorter `--timeout` keeps that.
 
-mod limits;
 mod suggested;
-mod written;
 
-pub use limits::TimeLimits;
 pub use suggested::list_of;
 
 use crate::identity::version_of;
 use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use crate::record::{Cause, Finding, Outcome, Place, Record};
-use std::collections::HashSet;
+use anyhow::anyhow;
+use serde::{Deserialize, Deserializer, de};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -56,7 +55,7 @@ use std::time::Duration;
 pub const FILE_NAME: &str = "expectations.toml";
 
 /// An expected failure.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Expectation {
     program: Pattern,
     check: CheckPattern,
@@ -68,18 +67,19 @@ pub struct Expectation {
     sometimes: bool,
     /// The time after which a matching case has failed.
     timeout: Option<Duration>,
+    /// The folder of the file; the program pattern may be relative to it.
+    folder: PathBuf,
     matched: bool,
+    /// Whether a job that it is about has begun.
     in_scope: bool,
-    /// For checks without a case: the checks with only passed cases so far, and those with failed
-    /// ones, at places that are still running.
-    passing: HashSet<(Place, String)>,
-    failing: HashSet<(Place, String)>,
+    /// For entries without a case: whether a case has failed, for each check of the jobs that still run.
+    has_failed: HashMap<(Place, String), bool>,
 }
 
 impl Expectation {
-    fn is_about(&self, place: &Place, folder: &Path) -> bool {
+    fn is_about(&self, place: &Place) -> bool {
         let program = &place.program;
-        let relative = Path::new(program).strip_prefix(folder).ok();
+        let relative = Path::new(program).strip_prefix(&self.folder).ok();
         let relative = relative.map(|path| path.to_string_lossy());
         (self.program.matches(program) || relative.is_some_and(|path| self.program.matches(&path)))
             && self.backend.matches(&place.backend)
@@ -88,18 +88,20 @@ impl Expectation {
                 || self.compiler.matches(version_of(&place.compiler)))
             && self.device.matches(&place.device)
     }
-}
 
-impl Expectation {
+    fn is_about_case(&self, place: &Place, check: &str, case: &str) -> bool {
+        self.check.matches(check, case) && self.is_about(place)
+    }
+
     /// Whether it matches this check.
     #[must_use]
     pub fn is_for(&self, check: &str) -> bool {
         self.check.concerns(check)
     }
 
-    fn unexpected(&self, check: String, case: &str) -> Finding {
+    fn unexpected(&self, check: &str, case: &str) -> Finding {
         Finding {
-            check,
+            check: check.to_owned(),
             case: case.to_owned(),
             outcome: Outcome::Fail,
             cause: Some(Cause::UnexpectedPass),
@@ -119,57 +121,51 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// The list of one file, and the entries that matched.
+/// The entries of all lists of a run, and which of them matched.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
-    /// The folder of the file; program patterns may be relative to it.
-    folder: PathBuf,
     list: Vec<Expectation>,
     /// The texts of the files.
     texts: Vec<String>,
 }
-
-/// Why a list cannot be used.
-#[derive(Debug)]
-pub struct ExpectError {
-    path: PathBuf,
-    message: String,
-}
-
-impl fmt::Display for ExpectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "read the expectations in {}: {}",
-            self.path.display(),
-            self.message
-        )
-    }
-}
-
-impl std::error::Error for ExpectError {}
 
 impl Expectations {
     /// Reads a list.
     ///
     /// # Errors
     /// If the file cannot be read or is invalid.
-    pub fn read(path: &Path) -> Result<Expectations, ExpectError> {
-        let fail = |message: String| ExpectError {
-            path: path.to_owned(),
-            message,
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+    pub fn read(path: &Path) -> anyhow::Result<Expectations> {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let folder = path.parent().unwrap_or(Path::new(""));
-        Expectations::parse(&text, folder).map_err(fail)
+        text.and_then(|text| Expectations::parse(&text, folder))
+            .map_err(|why| anyhow!("read the expectations in {}: {why}", path.display()))
     }
 
     pub(crate) fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
-        Ok(Expectations {
-            folder: folder.to_owned(),
-            list: written::read(text)?,
-            texts: vec![text.to_owned()],
-        })
+        let file: File = toml::from_str(text).map_err(|error| {
+            // The error repeats a line of the file, which may be a link to another one.
+            let text = error.to_string();
+            let lines = text.split('\n');
+            let lines = lines.map(|line| {
+                let most = if line.contains(" | ") { 60 } else { 200 };
+                line.chars().take(most).collect::<String>()
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        })?;
+        let mut list = Vec::new();
+        for entry in &file.expect {
+            let entries = entry.combinations(folder);
+            let reason = &entry.reason;
+            let first = entries.first().ok_or_else(|| {
+                format!("an expectation with an empty list expects nothing: {reason}")
+            })?;
+            if reason.trim().is_empty() {
+                return Err(format!("an expectation needs a reason: {first}"));
+            }
+            list.extend(entries);
+        }
+        let texts = vec![text.to_owned()];
+        Ok(Expectations { list, texts })
     }
 
     /// Finds the list of a program or a folder: the nearest `expectations.toml` in it or above it.
@@ -180,12 +176,8 @@ impl Expectations {
             .find(|file| file.is_file())
     }
 
-    /// Adds the entries of another list. If the folders differ, its program patterns match whole
-    /// paths only.
+    /// Adds the entries of another list.
     pub fn add(&mut self, other: Expectations) {
-        if self.list.is_empty() {
-            self.folder = other.folder;
-        }
         self.list.extend(other.list);
         self.texts.extend(other.texts);
     }
@@ -203,37 +195,41 @@ impl Expectations {
     /// Records that checks run at this place, so that entries about it must match.
     pub fn visit(&mut self, place: &Place) {
         for entry in &mut self.list {
-            entry.in_scope |= entry.is_about(place, &self.folder);
+            entry.in_scope |= entry.is_about(place);
         }
+    }
+
+    /// The first entry about a result, which has matched.
+    fn match_entry(&mut self, Record { place, finding }: &Record) -> Option<&mut Expectation> {
+        let is_about =
+            |entry: &&mut Expectation| entry.is_about_case(place, &finding.check, &finding.case);
+        let entry = self.list.iter_mut().find(is_about)?;
+        entry.matched = true;
+        Some(entry)
     }
 
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
     pub fn judge(&mut self, record: &mut Record) {
-        let folder = &self.folder;
-        let finding = &mut record.finding;
-        let place = &record.place;
-        let matching = self.list.iter_mut().find(|entry| {
-            entry.check.matches(&finding.check, &finding.case) && entry.is_about(place, folder)
-        });
-        let Some(entry) = matching else { return };
-        entry.matched = true;
-        let check = || (place.clone(), finding.check.clone());
+        let Some(entry) = self.match_entry(record) else {
+            return;
+        };
+        let Record { place, finding } = record;
+        let check = (place.clone(), finding.check.clone());
         match finding.outcome {
             Outcome::Fail => {
-                entry.failing.insert(check());
+                entry.has_failed.insert(check, true);
                 finding.outcome = Outcome::ExpectedFail;
                 finding.message = format!("{}\n{}", entry.reason, finding.message);
             }
             Outcome::Pass if entry.sometimes => {}
             Outcome::Pass if entry.check.is_whole() => {
-                entry.passing.insert(check());
+                entry.has_failed.entry(check).or_insert(false);
             }
             Outcome::Pass => {
-                let (_, name) = check();
                 *finding = Finding {
                     seconds: finding.seconds,
-                    ..entry.unexpected(name, &finding.case)
+                    ..entry.unexpected(&finding.check, &finding.case)
                 };
             }
             // No result contradicts the entry.
@@ -246,25 +242,21 @@ impl Expectations {
     pub fn close(&mut self, place: &Place) -> Vec<Record> {
         let mut unexpected = Vec::new();
         for entry in &mut self.list {
-            let mut checks: Vec<String> = (entry.passing.difference(&entry.failing))
-                .filter(|(at, _)| at == place)
-                .map(|(_, check)| check.clone())
-                .collect();
+            let ended = entry.has_failed.extract_if(|(at, _), _| at == place);
+            let passed = ended.filter(|(_, has_failed)| !has_failed);
+            let mut checks: Vec<String> = passed.map(|((_, check), _)| check).collect();
             checks.sort();
-            unexpected.extend(checks.into_iter().map(|check| Record {
+            unexpected.extend(checks.iter().map(|check| Record {
                 place: place.clone(),
                 finding: entry.unexpected(check, ""),
             }));
-            entry.passing.retain(|(at, _)| at != place);
-            entry.failing.retain(|(at, _)| at != place);
         }
         unexpected
     }
 
     /// The patterns of checks that, as a whole, are expected to fail at the place.
     pub fn failing_checks(&self, place: &Place) -> impl Iterator<Item = &CheckPattern> {
-        let about =
-            |entry: &&Expectation| entry.check.is_whole() && entry.is_about(place, &self.folder);
+        let about = |entry: &&Expectation| entry.check.is_whole() && entry.is_about(place);
         self.list.iter().filter(about).map(|entry| &entry.check)
     }
 
@@ -272,33 +264,142 @@ impl Expectations {
     #[must_use]
     pub fn time_limits(&self) -> TimeLimits {
         let list = self.list.iter().filter(|entry| entry.timeout.is_some());
-        TimeLimits::new(self.folder.clone(), list.cloned().collect())
+        TimeLimits(list.cloned().collect())
     }
 
     /// Counts a result that an earlier part of the run judged.
     pub fn recall(&mut self, record: &Record) {
-        let Expectations { folder, list, .. } = self;
-        let finding = &record.finding;
-        let matching = list.iter_mut().find(|entry| {
-            entry.check.matches(&finding.check, &finding.case)
-                && entry.is_about(&record.place, folder)
-        });
-        if let Some(entry) = matching {
-            entry.matched = true;
-        }
+        self.match_entry(record);
     }
 
     /// The entries about visited places that matched no result.
     pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
-        self.list
-            .iter()
-            .filter(|entry| entry.in_scope && !entry.matched)
+        let is_unmatched = |entry: &&Expectation| entry.in_scope && !entry.matched;
+        self.list.iter().filter(is_unmatched)
+    }
+}
+
+/// The entries about programs that hang, which name a time limit.
+#[derive(Clone, Debug, Default)]
+pub struct TimeLimits(Vec<Expectation>);
+
+impl TimeLimits {
+    /// The time after which a case has failed as expected: the least of all entries that match.
+    #[must_use]
+    pub fn of(&self, place: &Place, check: &str, case: &str) -> Option<Duration> {
+        let about = |entry: &&Expectation| entry.is_about_case(place, check, case);
+        let matching = self.0.iter().filter(about);
+        matching.filter_map(|entry| entry.timeout).min()
+    }
+
+    /// Whether an entry expects the check to fail as a whole, so that one case which hangs is enough.
+    #[must_use]
+    pub fn has_whole(&self, place: &Place, check: &str) -> bool {
+        let expects =
+            |entry: &Expectation| entry.check.is_whole() && entry.is_about_case(place, check, "");
+        self.0.iter().any(expects)
+    }
+}
+
+/// The greatest time limit, in seconds.
+const DAY: i64 = 24 * 60 * 60;
+
+/// The content of a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    expect: Vec<Entry>,
+}
+
+/// An entry as it is written, with lists of patterns.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    program: Patterns<Pattern>,
+    #[serde(default)]
+    check: Patterns<CheckPattern>,
+    #[serde(default)]
+    backend: Patterns<Pattern>,
+    #[serde(default)]
+    compiler: Patterns<VersionPattern>,
+    #[serde(default)]
+    device: Patterns<Pattern>,
+    reason: String,
+    #[serde(default)]
+    sometimes: bool,
+    #[serde(default, deserialize_with = "time_limit")]
+    timeout: Option<Duration>,
+}
+
+fn time_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let seconds = value.as_integer().filter(|it| (1..=DAY).contains(it));
+    let seconds = seconds.ok_or_else(|| {
+        de::Error::custom(format!(
+            "expected a whole number of seconds from 1 to {DAY}, such as `timeout = 10`"
+        ))
+    })?;
+    Ok(Some(Duration::from_secs(seconds.unsigned_abs())))
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a pattern or a list of patterns")]
+enum Patterns<P> {
+    One(P),
+    Several(Vec<P>),
+}
+
+impl<P: Default> Default for Patterns<P> {
+    fn default() -> Patterns<P> {
+        Patterns::One(P::default())
+    }
+}
+
+impl<P> Patterns<P> {
+    fn each(&self) -> &[P] {
+        match self {
+            Patterns::One(pattern) => std::slice::from_ref(pattern),
+            Patterns::Several(patterns) => patterns,
+        }
+    }
+}
+
+impl Entry {
+    /// An expectation for each combination of patterns.
+    fn combinations(&self, folder: &Path) -> Vec<Expectation> {
+        let mut all = Vec::new();
+        for program in self.program.each() {
+            for check in self.check.each() {
+                for backend in self.backend.each() {
+                    for compiler in self.compiler.each() {
+                        all.extend(self.device.each().iter().map(|device| Expectation {
+                            program: program.clone(),
+                            check: check.clone(),
+                            backend: backend.clone(),
+                            compiler: compiler.clone(),
+                            device: device.clone(),
+                            reason: self.reason.clone(),
+                            sometimes: self.sometimes,
+                            timeout: self.timeout,
+                            folder: folder.to_owned(),
+                            matched: false,
+                            in_scope: false,
+                            has_failed: HashMap::new(),
+                        }));
+                    }
+                }
+            }
+        }
+        all
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::Device;
+    use futhark_manifest::Backend;
 
     fn list(text: &str) -> Expectations {
         Expectations::parse(text, Path::new("programs")).unwrap_or_else(|error| panic!("{error}"))
@@ -362,7 +463,7 @@ mod tests {
             let list = list(&format!("{F16}compiler = \"{pattern}\"\n"));
             let mut place = record("numbers/f16.fut", "", "", Outcome::Pass).place;
             place.compiler = label.to_owned();
-            list.list[0].is_about(&place, &list.folder)
+            list.list[0].is_about(&place)
         };
         for pattern in ["0.25.32", "0.25.*", "<0.26", "=0.25.32", "0.25.32-3fa9c1"] {
             assert!(is_about(pattern, "0.25.32-3fa9c1"), "{pattern}");
@@ -515,5 +616,58 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         assert!(Expectations::parse("", Path::new("")).is_ok());
+    }
+
+    #[test]
+    fn the_least_limit_of_the_matching_entries_applies() {
+        let text = "[[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks\"\nreason = \"r\"\ntimeout = 9\n\
+                    [[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks:f *\"\nbackend = \"c\"\nreason = \"r\"\ntimeout = 2\n\
+                    [[expect]]\nprogram = \"*\"\nreason = \"r\"\n";
+        let limits = list(text).time_limits();
+        let of = |program: &str, backend, check, case| {
+            let device = Device::host(backend);
+            let place = Place::new(&device, program.to_owned(), "0.25.32".to_owned());
+            let limit = limits.of(&place, check, case);
+            limit.map(|limit| limit.as_secs())
+        };
+        let a = "programs/a.fut";
+        assert_eq!(of(a, Backend::C, "blocks", "f #0"), Some(2));
+        assert_eq!(of(a, Backend::C, "blocks", "g #0"), Some(9));
+        assert_eq!(of(a, Backend::Multicore, "blocks", "f #0"), Some(9));
+        assert_eq!(of(a, Backend::C, "arrays", "[]i32"), None);
+        let device = Device::host(Backend::C);
+        let place = Place::new(&device, a.to_owned(), "0.25.32".to_owned());
+        assert!(limits.has_whole(&place, "blocks") && !limits.has_whole(&place, "arrays"));
+        assert_eq!(of("programs/b.fut", Backend::C, "blocks", "f #0"), None);
+    }
+
+    #[test]
+    fn a_time_limit_is_a_number_of_seconds() {
+        let read = |timeout: &str| {
+            let text =
+                format!("[[expect]]\nprogram = \"a.fut\"\nreason = \"r\"\ntimeout = {timeout}\n");
+            Expectations::parse(&text, Path::new(""))
+        };
+        for (text, seconds) in [("1", 1), ("10", 10), ("86_400", 86_400)] {
+            let list = read(text).unwrap().list;
+            assert_eq!(list[0].timeout, Some(Duration::from_secs(seconds)));
+        }
+        let wrong = ["0", "-1", "86401", "0.5", "\"10\"", "true", "[1]"];
+        for text in wrong {
+            let error = read(text).unwrap_err();
+            assert!(error.contains("such as `timeout = 10`"), "{error}");
+            // The line is part of the error.
+            assert!(error.contains(&format!("timeout = {text}\n")), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_repeats_only_the_beginning_of_a_line() {
+        let secret = "x".repeat(1000);
+        let error = Expectations::parse(&format!("a = {secret}"), Path::new("")).unwrap_err();
+        assert!(
+            error.contains("line 1") && !error.contains(&secret[..61]),
+            "{error}"
+        );
     }
 }

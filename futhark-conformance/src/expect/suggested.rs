@@ -2,9 +2,10 @@
 
 use crate::devices::{HOST, parts};
 use crate::identity::version_of;
-use crate::record::{Cause, Place, Record};
+use crate::record::{Cause, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::mem;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -33,93 +34,78 @@ pub fn list_of(failures: &[Record], folder: &Path) -> (String, usize) {
     let date = date.get(..10).unwrap_or_default();
     let entries = entries(failures, folder);
     let mut text = HEAD.to_owned();
-    for (entry, programs) in &entries {
-        let _ = write!(text, "\n[[expect]]\n{}", entry.text(programs, date));
+    for entry in &entries {
+        let _ = write!(text, "\n[[expect]]\n{}", entry.text(date));
     }
     (text, entries.len())
 }
 
-/// What an entry says of its programs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The keys of an entry with lists of patterns, and their numbers.
+const KEYS: [&str; 5] = ["program", "check", "backend", "compiler", "device"];
+const PROGRAM: usize = 0;
+const CHECK: usize = 1;
+const BACKEND: usize = 2;
+const COMPILER: usize = 3;
+const DEVICE: usize = 4;
+
+/// An entry: the list of each key, none for a key that it lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    checks: BTreeSet<String>,
-    backends: BTreeSet<String>,
-    compilers: BTreeSet<String>,
-    /// A pattern; none for the host.
-    device: Option<String>,
+    lists: [BTreeSet<String>; 5],
     message: String,
     sometimes: bool,
 }
 
-/// The failures of one check of one program.
-#[derive(Default)]
-struct Failing {
-    message: String,
-    sometimes: bool,
-    /// The cases that fail in each place.
-    places: BTreeMap<Column, BTreeSet<String>>,
-}
-
-/// Device pattern, compiler and backend.
-type Column = (Option<String>, String, String);
-
-/// The entries with their programs, such that each entry only lists what failed.
-fn entries(failures: &[Record], folder: &Path) -> Vec<(Entry, BTreeSet<String>)> {
-    let mut found: BTreeMap<(String, String), Failing> = BTreeMap::new();
+/// The entries, such that each only lists what failed.
+fn entries(failures: &[Record], folder: &Path) -> BTreeSet<Entry> {
+    let mut jobs: BTreeMap<[String; 5], BTreeSet<String>> = BTreeMap::new();
+    let mut checks: BTreeMap<(String, String), (String, bool)> = BTreeMap::new();
     for Record { place, finding } in failures {
         let program = Path::new(&place.program);
         let program = program.strip_prefix(folder).unwrap_or(program);
-        let key = (program.display().to_string(), finding.check.clone());
-        let failing = found.entry(key).or_default();
-        if failing.message.is_empty() {
-            failing.message = first_line(&finding.message);
-        }
+        let program = program.display().to_string();
+        let check = checks.entry((program.clone(), finding.check.clone()));
+        let (_, sometimes) = check.or_insert_with(|| (first_line(&finding.message), false));
         // On a slower or faster machine it may pass.
-        failing.sometimes |= finding.cause == Some(Cause::Timeout);
-        let cases = failing.places.entry(column(place)).or_default();
-        cases.insert(finding.case.clone());
+        *sometimes |= finding.cause == Some(Cause::Timeout);
+        let job = [
+            program,
+            finding.check.clone(),
+            place.backend.clone(),
+            version_of(&place.compiler).to_owned(),
+            device(&place.device),
+        ];
+        jobs.entry(job).or_default().insert(finding.case.clone());
     }
-    let mut entries: BTreeMap<Entry, BTreeSet<String>> = BTreeMap::new();
-    for ((program, check), failing) in found {
-        for (cases, columns) in same(failing.places) {
-            let by_compiler = columns
-                .into_iter()
-                .map(|(device, compiler, backend)| ((device, compiler), backend));
-            let mut backends: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
-            for (place, backend) in by_compiler {
-                backends.entry(place).or_default().insert(backend);
-            }
-            for (backends, places) in same(backends) {
-                let mut compilers: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
-                for (device, compiler) in places {
-                    compilers.entry(device).or_default().insert(compiler);
-                }
-                for (device, compilers) in compilers {
-                    let entry = Entry {
-                        checks: patterns(&check, &cases),
-                        backends: backends.clone(),
-                        compilers,
-                        device,
-                        message: failing.message.clone(),
-                        sometimes: failing.sometimes,
-                    };
-                    entries.entry(entry).or_default().insert(program.clone());
-                }
-            }
+    let entries = jobs.into_iter().map(|(job, cases)| {
+        let (message, sometimes) = checks[&(job[PROGRAM].clone(), job[CHECK].clone())].clone();
+        let patterns = patterns(&job[CHECK], &cases);
+        let mut lists = job.map(|word| BTreeSet::from([word]));
+        lists[CHECK] = patterns;
+        lists[DEVICE].remove("");
+        Entry {
+            lists,
+            message,
+            sometimes,
         }
-    }
-    let mut entries: Vec<_> = entries.into_iter().collect();
-    entries.sort_by(|(_, one), (_, other)| one.cmp(other));
-    entries
+    });
+    [BACKEND, COMPILER, PROGRAM]
+        .into_iter()
+        .fold(entries.collect(), joined)
 }
 
-/// The keys that have each value.
-fn same<K: Ord, V: Ord>(map: BTreeMap<K, V>) -> BTreeMap<V, Vec<K>> {
-    let mut keys: BTreeMap<V, Vec<K>> = BTreeMap::new();
-    for (key, value) in map {
-        keys.entry(value).or_default().push(key);
+/// The entries, with those joined that differ only in the list of this key.
+fn joined(entries: BTreeSet<Entry>, key: usize) -> BTreeSet<Entry> {
+    let mut others: BTreeMap<Entry, BTreeSet<String>> = BTreeMap::new();
+    for mut entry in entries {
+        let list = mem::take(&mut entry.lists[key]);
+        others.entry(entry).or_default().extend(list);
     }
-    keys
+    let joined = others.into_iter().map(|(mut entry, list)| {
+        entry.lists[key] = list;
+        entry
+    });
+    joined.collect()
 }
 
 /// The patterns of these cases, or of the whole check if they are many.
@@ -132,18 +118,14 @@ fn patterns(check: &str, cases: &BTreeSet<String>) -> BTreeSet<String> {
     patterns.collect()
 }
 
-fn column(place: &Place) -> Column {
-    let device = match place.device.as_str() {
-        "" | HOST => None,
+/// The pattern of a device; empty for the host.
+fn device(name: &str) -> String {
+    match name {
+        HOST => String::new(),
         // The rest of the name can contain that of the machine's processor.
-        name if name.contains(": ") => Some(format!("{}*", parts(name).0)),
-        name => Some(name.to_owned()),
-    };
-    (
-        device,
-        version_of(&place.compiler).to_owned(),
-        place.backend.clone(),
-    )
+        name if name.contains(": ") => format!("{}*", parts(name).0),
+        name => name.to_owned(),
+    }
 }
 
 fn first_line(message: &str) -> String {
@@ -159,38 +141,26 @@ fn first_line(message: &str) -> String {
 }
 
 impl Entry {
-    fn text(&self, programs: &BTreeSet<String>, date: &str) -> String {
-        let compilers: Vec<&str> = self.compilers.iter().map(String::as_str).collect();
+    fn text(&self, date: &str) -> String {
+        let compilers: Vec<&str> = self.lists[COMPILER].iter().map(String::as_str).collect();
+        let mut text = String::new();
+        for (key, list) in KEYS.iter().zip(&self.lists) {
+            let words: Vec<String> = list.iter().map(|word| quoted(word)).collect();
+            let _ = match words.as_slice() {
+                [] => Ok(()),
+                [one] => writeln!(text, "{key} = {one}"),
+                several => writeln!(text, "{key} = [{}]", several.join(", ")),
+            };
+        }
+        if self.sometimes {
+            text.push_str("sometimes = true\n");
+        }
         let reason = format!(
             "observed {date} with Futhark {}: {}",
             compilers.join(", "),
             self.message
         );
-        let mut text = String::new();
-        let mut line = |key: &str, value: String| {
-            let _ = writeln!(text, "{key} = {value}");
-        };
-        line("program", list(programs));
-        line("check", list(&self.checks));
-        line("backend", list(&self.backends));
-        line("compiler", list(&self.compilers));
-        if let Some(device) = &self.device {
-            line("device", quoted(device));
-        }
-        if self.sometimes {
-            line("sometimes", "true".to_owned());
-        }
-        line("reason", quoted(&reason));
-        text
-    }
-}
-
-/// One string, or a list of several.
-fn list(words: &BTreeSet<String>) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    match quoted.as_slice() {
-        [one] => one.clone(),
-        several => format!("[{}]", several.join(", ")),
+        text + &format!("reason = {}\n", quoted(&reason))
     }
 }
 
@@ -204,7 +174,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::super::Expectations;
     use super::*;
-    use crate::record::{Finding, Outcome};
+    use crate::record::{Finding, Outcome, Place};
 
     fn failure(program: &str, check: &str, case: &str, place: [&str; 3]) -> Record {
         let [backend, device, compiler] = place.map(str::to_owned);
