@@ -2,9 +2,9 @@
 
 use crate::devices::Emulate;
 use crate::emulated::check_settings;
-use crate::pattern::{CheckPattern, Pattern};
+use crate::pattern::Pattern;
 use crate::report::annotations::Annotations;
-use crate::shard::Shard;
+use crate::run::Config;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
 use std::path::PathBuf;
@@ -44,10 +44,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Compile programs to check them on machines without compilers
     Prepare(PrepareArgs),
-    /// Show the backends and devices that this machine can use
-    Devices(DevicesArgs),
     /// Show what this machine can build and run, and how to get what is missing
-    Doctor(DevicesArgs),
+    Devices(DevicesArgs),
     /// Check one program on one device (started by `run`)
     #[command(hide = true, name = crate::child::COMMAND)]
     Child,
@@ -61,10 +59,10 @@ impl Command {
     #[must_use]
     pub fn work(&self) -> Option<&WorkArgs> {
         match self {
-            Command::Run(args) => Some(&args.work),
-            Command::Init(args) => Some(&args.run.work),
+            Command::Run(args) => Some(&args.config.work),
+            Command::Init(args) => Some(&args.run.config.work),
             Command::Prepare(args) => Some(&args.work),
-            Command::Devices(args) | Command::Doctor(args) => Some(&args.work),
+            Command::Devices(args) => Some(&args.work),
             Command::List(_) | Command::Explain(_) | Command::Report(_) | Command::Diff(_) => None,
             Command::Child | Command::Guard => None,
         }
@@ -72,7 +70,7 @@ impl Command {
 }
 
 /// The most jobs to run at a time. Each has a thread and processes.
-const MOST_JOBS: i64 = 1024;
+pub(crate) const MOST_JOBS: i64 = 1024;
 
 /// The longest time limit in seconds, a year.
 const YEAR: u64 = 365 * 24 * 3600;
@@ -81,10 +79,10 @@ const YEAR: u64 = 365 * 24 * 3600;
 const EXBIBYTE: u64 = 1 << 40;
 
 /// The headings of options.
-const SELECTION: &str = "What to check";
-const MACHINE: &str = "Compilers and devices";
-const LIMITS: &str = "Inputs and limits";
-const REPORTS: &str = "Results";
+pub(crate) const SELECTION: &str = "What to check";
+pub(crate) const MACHINE: &str = "Compilers and devices";
+pub(crate) const LIMITS: &str = "Inputs and limits";
+pub(crate) const REPORTS: &str = "Results";
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
@@ -93,83 +91,17 @@ pub struct RunArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// CHECK or CHECK:CASE, where `*` matches any text; may be repeated
-    #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
-    pub checks: Vec<CheckPattern>,
-
-    /// Everything, not only a part of each folder that has each construct
-    #[arg(long, help_heading = SELECTION)]
-    pub all: bool,
-
-    /// Only jobs that probably end within this time, such as 90s or 10m
-    #[arg(long, value_name = "TIME", help_heading = SELECTION)]
-    pub budget: Option<humantime::Duration>,
-
     /// Leave out programs whose path matches; may be repeated
     #[arg(long, value_name = "PATTERN", help_heading = SELECTION)]
     pub exclude: Vec<Pattern>,
 
-    /// Part I of N parts, counted from 1
-    #[arg(long, value_name = "I/N", help_heading = SELECTION)]
-    pub shard: Option<Shard>,
-
-    /// Expected failures [default: expectations.toml in or above PATH]
-    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
-    pub expectations: Option<PathBuf>,
-
-    /// Let test blocks read files outside of the folders PATH
-    #[arg(long, help_heading = SELECTION)]
-    pub allow_outside_data: bool,
-
-    /// Keep the constructs of programs here, not in the build folder
-    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
-    pub constructs: Option<PathBuf>,
-
-    /// Compilers and backends.
+    /// How the programs are checked.
     #[command(flatten)]
-    pub machine: MachineArgs,
-
-    /// A compiler to compare with, but not to check; may be repeated
-    #[arg(long, value_name = "PATH", help_heading = MACHINE)]
-    pub against: Vec<PathBuf>,
-
-    /// Compile kernels by NVRTC and hiprtc for these, such as sm_90,gfx90a
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture, help_heading = MACHINE)]
-    pub architectures: Vec<String>,
-
-    /// Seed of generated inputs
-    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = LIMITS)]
-    pub seed: u64,
-
-    /// Generated inputs.
-    #[command(flatten)]
-    pub inputs: InputArgs,
-
-    /// Jobs at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS), help_heading = LIMITS)]
-    pub jobs: Option<u16>,
-
-    /// Limits and build options of child processes.
-    #[command(flatten)]
-    pub work: WorkArgs,
+    pub config: Config,
 
     /// Report files.
     #[command(flatten)]
     pub reports: ReportFiles,
-
-    /// Continue the interrupted run that has written the --json FILE
-    #[arg(long, help_heading = REPORTS)]
-    pub resume: bool,
-}
-
-impl Default for RunArgs {
-    /// The arguments of `run` without any option.
-    fn default() -> RunArgs {
-        match Cli::parse_from(["futhark-conformance", "run"]).command {
-            Command::Run(args) => *args,
-            _ => unreachable!("the subcommand is `run`"),
-        }
-    }
 }
 
 /// The arguments of `init`.
@@ -203,10 +135,6 @@ Exit codes: 0 written, or nothing failed; 2 wrong usage, 3 could not run.";
 /// Files to write reports to.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ReportFiles {
-    /// Write every result as JSON Lines, for `report` and `diff`
-    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
-    pub json: Option<PathBuf>,
-
     /// Write a page
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub html: Option<PathBuf>,
@@ -218,10 +146,6 @@ pub struct ReportFiles {
     /// Write a summary as Markdown, such as for GITHUB_STEP_SUMMARY
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub summary: Option<PathBuf>,
-
-    /// Show what changed since an earlier --json FILE, and use its times
-    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
-    pub baseline: Option<PathBuf>,
 
     /// Print annotations of new failures for this CI system: github
     #[arg(long, value_enum, value_name = "SYSTEM", hide_possible_values = true, help_heading = REPORTS)]
@@ -308,6 +232,14 @@ pub struct ReportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
+    /// Write every result as JSON Lines
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
+    pub json: Option<PathBuf>,
+
+    /// Show what changed since an earlier run, whose results are in FILE
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
+    pub baseline: Option<PathBuf>,
+
     /// Report files.
     #[command(flatten)]
     pub reports: ReportFiles,
@@ -333,10 +265,6 @@ pub struct DiffArgs {
     /// The newer report [default: the older one, whose compilers are compared]
     #[arg(value_name = "NEW")]
     pub new: Option<PathBuf>,
-
-    /// Write the differences to FILE as one HTML page
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
 }
 
 const DIFF_HELP: &str = "\
@@ -347,7 +275,7 @@ driver, is compared with the one that takes its place.
 
 Examples:
   futhark-conformance diff old.jsonl new.jsonl
-  futhark-conformance diff results.jsonl --html differences.html
+  futhark-conformance diff results.jsonl
 
 Exit codes: 0 nothing broke, 1 something that passed, or was not checked, fails
 now, 2 wrong usage or a damaged file, 3 nothing to compare.";
@@ -399,7 +327,7 @@ and on a machine with programs/ and recordings/, without Futhark and a C compile
 Exit codes: 0 all builds are recorded, including compile errors; 2 wrong usage, 3 some
 build could not be recorded.";
 
-/// The arguments of `devices` and `doctor`.
+/// The arguments of `devices`.
 #[derive(Debug, Args)]
 #[command(after_help = DEVICES_HELP)]
 pub struct DevicesArgs {
@@ -424,7 +352,7 @@ fn emulated_settings(settings: &str) -> Result<String, String> {
     check_settings(settings).map(|()| settings.to_owned())
 }
 
-fn architecture(name: &str) -> Result<String, String> {
+pub(crate) fn architecture(name: &str) -> Result<String, String> {
     // A feature such as `:xnack+` can follow the name of an AMD architecture.
     let base = name.split(':').next().unwrap_or_default();
     let number = ["sm_", "compute_", "gfx"]
@@ -458,7 +386,7 @@ mod tests {
             panic!()
         };
         assert_eq!(
-            args.machine.backends,
+            args.config.machine.backends,
             [Backend::C, Backend::OpenCl, Backend::Hip]
         );
         let error = Cli::try_parse_from(["x", "run", "--backend", "vulkan"]).unwrap_err();

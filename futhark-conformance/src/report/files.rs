@@ -1,12 +1,11 @@
-//! The files of reports, which get their names when they are complete, so that a run that is killed leaves
-//! those of an earlier run as they were.
+//! The files of reports. Those that are written at the end of a run get their names when they are complete, so
+//! that a run that is killed leaves those of an earlier run as they were.
 
 use crate::cli::ReportFiles;
 use crate::corpus::is_source;
 use crate::scratch::{new_beside, replace_file_by};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -35,12 +34,12 @@ pub(crate) fn failed(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
 impl ReportFiles {
     /// Where to write. None is the file of a program, or that of two options, by any path, and each can be
     /// written.
-    pub(crate) fn targets(&self) -> io::Result<Vec<(Format, Target)>> {
+    pub(crate) fn targets(&self, json: Option<&Path>) -> io::Result<Vec<(Format, Target)>> {
         let files = [
-            ("--json", Format::Json, &self.json),
-            ("--junit", Format::Junit, &self.junit),
-            ("--html", Format::Html, &self.html),
-            ("--summary", Format::Markdown, &self.summary),
+            ("--json", Format::Json, json),
+            ("--junit", Format::Junit, self.junit.as_deref()),
+            ("--html", Format::Html, self.html.as_deref()),
+            ("--summary", Format::Markdown, self.summary.as_deref()),
         ];
         let mut used: Vec<(&str, PathBuf)> = Vec::new();
         let mut targets = Vec::new();
@@ -55,7 +54,6 @@ impl ReportFiles {
                 return refuse(format!("{other} and {option} name the same file"));
             }
             if target.is_file() {
-                used.push((option, part_of(target.path())));
                 used.push((option, target.path().to_owned()));
             }
             target.check().map_err(failed(path))?;
@@ -63,17 +61,6 @@ impl ReportFiles {
         }
         Ok(targets)
     }
-}
-
-/// The file to which a run writes its JSON report before the report is complete: `FILE.part`.
-///
-/// Each record is in it as soon as it was found. A run that is interrupted leaves it, `report` reads
-/// it, and the next run with the same `FILE` replaces it.
-#[must_use]
-pub fn part_of(file: &Path) -> PathBuf {
-    let mut name = OsString::from(file);
-    name.push(".part");
-    name.into()
 }
 
 /// A file to write.
@@ -146,7 +133,7 @@ impl Target {
         replace_file_by(&self.path, content)
     }
 
-    /// Begins a file that is to be called [`part_of`] this one.
+    /// Begins the file without its name, so that the caller can write what it keeps of the old one.
     ///
     /// # Errors
     /// If it cannot be written, or another run writes it.
@@ -159,24 +146,13 @@ impl Target {
             Err(Errno::WOULDBLOCK) => Err(io::Error::other("another run is writing it")),
             _ => Ok(()),
         };
-        if let Ok(part) = File::open(part_of(&self.path)) {
-            lock(&part)?;
+        if let Ok(old) = File::open(&self.path) {
+            lock(&old)?;
         }
         let (file, unnamed) = new_beside(&self.path)?.into_parts();
         // Released when the file is closed.
         lock(&file)?;
         Ok((file, Some(unnamed)))
-    }
-
-    /// Gives the part its name.
-    ///
-    /// # Errors
-    /// If it cannot be renamed.
-    pub(crate) fn complete(&self) -> io::Result<()> {
-        match self.is_special {
-            true => Ok(()),
-            false => fs::rename(part_of(&self.path), &self.path),
-        }
     }
 
     fn open_special(&self) -> io::Result<File> {
@@ -221,27 +197,25 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_kept_until_the_next_run_and_belongs_to_one_run() {
+    fn results_are_kept_until_the_next_run_and_belong_to_one_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report");
         let target = Target::new(&path).unwrap();
         let begin = |text: &str| {
             let (mut file, unnamed) = target.begin()?;
             file.write_all(text.as_bytes())?;
-            unnamed.unwrap().persist(part_of(&path))?;
+            unnamed.unwrap().persist(&path)?;
             Ok::<File, io::Error>(file)
         };
         let file = begin("one").unwrap();
         let error = begin("two").unwrap_err().to_string();
         assert!(error.contains("another run is writing"), "{error}");
-        assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         drop(file);
         // An interrupted run keeps its own until the next one has begun.
         drop(target.begin().unwrap());
-        assert_eq!(fs::read_to_string(part_of(&path)).unwrap(), "one");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         begin("two").unwrap();
-        target.complete().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        assert!(!part_of(&path).exists());
     }
 }

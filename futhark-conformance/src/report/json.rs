@@ -10,9 +10,9 @@
 //! | the end of a job, after its records; `run --resume` keeps the results of these jobs | `kind` is `finished` |
 //! | the last: the end | has only `records`, the number of records |
 //!
-//! Each line is written at once, to `FILE.part`, which becomes `FILE` at the end. So an interrupted run
-//! leaves `FILE.part`, which `report` reads, and `FILE` as it was. Such a report is incomplete, because
-//! it has no last line; a line that was written in part is ignored.
+//! Each line is written at once, so an interrupted run leaves its results, which `report` reads and
+//! `run --resume` continues. They are incomplete, because they have no last line; a line that was written
+//! in part is ignored.
 //!
 //! A reader may rely on this while `schema` has the same value:
 //!
@@ -22,7 +22,7 @@
 //!   ignores keys that it does not know, and lines of another `kind`.
 //! * The order of the records is not part of the format, and neither are the texts of messages.
 
-use super::files::{Target, part_of};
+use super::files::Target;
 use crate::record::{Finished, Header, Record};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -53,14 +53,14 @@ struct Later {
 pub(crate) struct JsonReport {
     target: Target,
     file: File,
-    /// The file before it is called [`part_of`] the report.
+    /// The file before it has its name.
     unnamed: Option<TempPath>,
     records: usize,
 }
 
 impl JsonReport {
-    /// Begins the report in a file without a name, so that an interrupted run keeps its own until
-    /// [`publish`](JsonReport::publish).
+    /// Begins the report in a file without its name: the old one stays until
+    /// [`publish`](JsonReport::publish) or [`close`](JsonReport::close).
     ///
     /// # Errors
     /// If the file cannot be created or written, or another run is writing it.
@@ -76,7 +76,7 @@ impl JsonReport {
         Ok(report)
     }
 
-    /// Gives the report the name [`part_of`] it, when the lines so far are on the disk.
+    /// Gives the report its name, when the lines so far are on the disk. Later lines are appended.
     ///
     /// # Errors
     /// If they cannot be written, or the file cannot be renamed.
@@ -85,7 +85,7 @@ impl JsonReport {
             return Ok(());
         };
         self.file.sync_all()?;
-        unnamed.persist(part_of(self.target.path()))?;
+        unnamed.persist(self.target.path())?;
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl JsonReport {
         self.line(job)
     }
 
-    /// Gives the report its name, with a last line if it is `whole`.
+    /// Ends the report, with a last line if it is `whole`.
     ///
     /// # Errors
     /// If it cannot be written or renamed.
@@ -115,8 +115,7 @@ impl JsonReport {
         if whole {
             self.line(&End { records })?;
         }
-        self.publish()?;
-        self.target.complete()
+        self.publish()
     }
 
     fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
@@ -162,18 +161,13 @@ pub(super) fn read_error(path: &Path, line: usize, message: impl fmt::Display) -
 }
 
 impl Lines {
-    /// Opens a report, or its unfinished file ([`part_of`]) if the report does not exist, and reads its header.
+    /// Opens a report, and reads its header.
     ///
     /// # Errors
     /// If the file cannot be read, or its first line is not a header of this version.
     pub(crate) fn open(path: &Path) -> io::Result<Lines> {
         let fail = |line: usize, message: String| read_error(path, line, message);
-        let part = part_of(path);
-        let file = match !path.exists() && part.is_file() {
-            true => File::open(part),
-            false => File::open(path),
-        };
-        let file = file.map_err(|error| fail(0, error.to_string()))?;
+        let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;
         if file.metadata().is_ok_and(|data| !data.is_file()) {
             return Err(fail(0, "not a regular file".to_owned()));
         }

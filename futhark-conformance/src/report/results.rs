@@ -80,8 +80,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the JSON Lines that a run wrote, or those of all parts of a run, which are merged. Instead of
-    /// a file that does not exist, its `FILE.part` of an interrupted run is read.
+    /// Reads the JSON Lines that a run wrote, or those of all parts of a run, which are merged.
     ///
     /// # Errors
     /// If a file cannot be read or is damaged; if the files are not of one run, or contain the same case.
@@ -284,7 +283,6 @@ impl Report {
     fn write(&self, format: Format, target: &Target) -> io::Result<()> {
         if format == Format::Json {
             let mut report = JsonReport::create(target.clone(), &self.header)?;
-            report.publish()?;
             for record in &self.records {
                 report.add(record)?;
             }
@@ -324,7 +322,6 @@ impl fmt::Debug for Report {
 mod tests {
     use super::*;
     use crate::record::{CompilerInfo, Outcome};
-    use crate::report::files::part_of;
     use crate::report::json::SCHEMA;
     use crate::report::tests::{header, record, write};
     use std::slice::from_ref;
@@ -420,9 +417,6 @@ mod tests {
         let merged = read(&path);
         assert_eq!(merged.records(), &all[..1]);
         assert_eq!(merged.missing.len(), 1);
-        // Under the name that the whole report would have.
-        std::fs::rename(&path, part_of(&path)).unwrap();
-        assert_eq!(read(&path).records(), &all[..1]);
         std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
         let error = error(from_ref(&path));
         assert!(

@@ -1,10 +1,15 @@
-//! How a run checks a corpus: the options of `run` without the command line.
+//! How a run checks a corpus: the options of `run`, and the interface for programs.
 
-use crate::cli::{InputArgs, MachineArgs, RunArgs, WorkArgs};
+use crate::cli::{
+    Cli, Command, InputArgs, LIMITS, MACHINE, MOST_JOBS, MachineArgs, REPORTS, SELECTION, WorkArgs,
+    architecture,
+};
 use crate::corpus::Corpus;
 use crate::devices::Emulate;
 use crate::pattern::CheckPattern;
 use crate::shard::Shard;
+use clap::{Args, Parser as _};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,44 +25,70 @@ use std::time::Duration;
 /// config.work.timeout = 30;
 /// config.json = Some("results.jsonl".into());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Args)]
 pub struct Config {
-    /// The checks to run; all checks if empty.
+    /// CHECK or CHECK:CASE, where `*` matches any text; may be repeated
+    #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
     pub checks: Vec<CheckPattern>,
-    /// Whether programs in folders are checked whole; otherwise, a part of them is chosen that has
-    /// each construct. A program whose own path is given is always checked whole.
+
+    /// Everything, not only a part of each folder that has each construct
+    #[arg(long, help_heading = SELECTION)]
     pub all: bool,
-    /// The time in which the jobs should end; others do not start.
+
+    /// Only jobs that probably end within this time, such as 90s or 10m
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = SELECTION)]
     pub budget: Option<Duration>,
-    /// The file of constructs to update.
-    pub constructs: Option<PathBuf>,
-    /// The part of the jobs to run.
+
+    /// Part I of N parts, counted from 1
+    #[arg(long, value_name = "I/N", help_heading = SELECTION)]
     pub shard: Option<Shard>,
-    /// The number of jobs to run at a time; one per processor by default.
-    pub jobs: Option<u16>,
-    /// The seed of generated inputs.
-    pub seed: u64,
-    /// Where expected failures are listed.
+
+    /// Expected failures [default: expectations.toml in or above PATH]
+    #[arg(long = "expectations", value_name = "FILE", default_value = "", hide_default_value = true, help_heading = SELECTION)]
     pub expected: Expected,
-    /// The architectures to compile kernels for.
-    pub architectures: Vec<String>,
-    /// Whether test blocks may read files that are outside of their program's folder and of the
-    /// folders of the corpus.
+
+    /// Let test blocks read files outside of the folders PATH
+    #[arg(long, help_heading = SELECTION)]
     pub allow_outside_data: bool,
-    /// Compilers to compare results with.
-    pub against: Vec<PathBuf>,
+
     /// Compilers and backends.
+    #[command(flatten)]
     pub machine: MachineArgs,
+
+    /// A compiler to compare with, but not to check; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = MACHINE)]
+    pub against: Vec<PathBuf>,
+
+    /// Compile kernels by NVRTC and hiprtc for these, such as sm_90,gfx90a
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture, help_heading = MACHINE)]
+    pub architectures: Vec<String>,
+
+    /// Seed of generated inputs
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = LIMITS)]
+    pub seed: u64,
+
     /// Generated inputs.
+    #[command(flatten)]
     pub inputs: InputArgs,
+
+    /// Jobs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS), help_heading = LIMITS)]
+    pub jobs: Option<u16>,
+
     /// Limits and build options of child processes.
+    #[command(flatten)]
     pub work: WorkArgs,
-    /// The file to write the records to, as JSON Lines. Until the run ends, it is called `FILE.part`,
-    /// and has each record as soon as it is found.
+
+    /// Write each result as JSON Lines, for `report` and `diff`
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub json: Option<PathBuf>,
-    /// Whether the results that an interrupted run left in the file `json` are kept.
+
+    /// Continue the interrupted run that has written the --json FILE
+    #[arg(long, help_heading = REPORTS)]
     pub resume: bool,
-    /// The JSON Lines of an earlier run, to compare with, and to estimate the times of jobs from.
+
+    /// Show what changed since an earlier --json FILE, and use its times
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub baseline: Option<PathBuf>,
 }
 
@@ -74,38 +105,22 @@ pub enum Expected {
     Nowhere,
 }
 
-impl From<&RunArgs> for Config {
-    fn from(args: &RunArgs) -> Config {
-        Config {
-            checks: args.checks.clone(),
-            all: args.all,
-            budget: args.budget.map(Duration::from),
-            constructs: args.constructs.clone(),
-            shard: args.shard,
-            jobs: args.jobs,
-            seed: args.seed,
-            expected: match &args.expectations {
-                Some(file) => Expected::In(file.clone()),
-                None => Expected::Nearest,
-            },
-            architectures: args.architectures.clone(),
-            allow_outside_data: args.allow_outside_data,
-            against: args.against.clone(),
-            machine: args.machine.clone(),
-            inputs: args.inputs.clone(),
-            work: args.work.clone(),
-            json: args.reports.json.clone(),
-            resume: args.resume,
-            baseline: args.reports.baseline.clone(),
+impl From<OsString> for Expected {
+    /// The list in a file; the nearest one if the name is empty.
+    fn from(file: OsString) -> Expected {
+        match file.is_empty() {
+            true => Expected::Nearest,
+            false => Expected::In(file.into()),
         }
     }
 }
 
 impl Default for Config {
+    /// The options of `run --all`.
     fn default() -> Config {
-        Config {
-            all: true,
-            ..Config::from(&RunArgs::default())
+        match Cli::parse_from(["futhark-conformance", "run", "--all"]).command {
+            Command::Run(args) => args.config,
+            _ => unreachable!("the subcommand is `run`"),
         }
     }
 }
@@ -187,15 +202,13 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use clap::Parser as _;
 
     fn config(options: &[&str]) -> Config {
         let cli = Cli::try_parse_from(["x", "run"].iter().chain(options)).unwrap();
         let Command::Run(args) = cli.command else {
             panic!()
         };
-        Config::from(&*args)
+        args.config
     }
 
     #[test]

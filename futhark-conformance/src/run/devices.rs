@@ -6,26 +6,43 @@ use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
 use crate::report::shown;
 use crate::say::outln;
+use futhark_manifest::{Backend, Version, known};
+use futhark_safe::compile::Toolchain;
 
-/// Prints the compilers and devices of this machine.
+/// Prints what this machine can build and run, and what is missing.
 pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
+    for name in Toolchain::VARIABLES {
+        if let Some(value) = std::env::var_os(name) {
+            outln!("{name}={}", shown(&value.to_string_lossy()));
+        }
+    }
     let mut settings = settings(&args.work)?;
-    let compilers = find_compilers(&args.machine.futhark, &mut settings)?;
+    let compilers = find_compilers(&args.machine.futhark, &mut settings).inspect_err(|_| {
+        outln!("The backends are tried with a Futhark program, so install a compiler first.");
+    })?;
     for compiler in &compilers {
-        let text = format!("{} ({})", compiler.label, compiler.path);
-        outln!("compiler {}", shown(&text));
+        let known = standing(&Version::new(&compiler.version));
+        let text = format!("{} ({})", compiler.version, compiler.path);
+        outln!("Futhark {}: {known}", shown(&text));
     }
     let devices = probe(&args.machine, &compilers, &settings);
     warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
         outln!("{}", line(device));
+        if let Some(advice) = advice(device) {
+            outln!("{:10} {advice}", "");
+        }
     }
-    Ok(exit(&devices))
+    let works = |device: &Device| device.usable && device.failure.is_empty();
+    match devices.iter().any(works) {
+        true => Ok(Exit::Held),
+        false => Ok(Exit::CouldNotRun),
+    }
 }
 
 /// The backend, the device, and whether it works.
-pub fn line(device: &Device) -> String {
+fn line(device: &Device) -> String {
     let (backend, name, reason) = (device.backend.as_str(), &device.name, device.why());
     if !device.failure.is_empty() {
         return shown(&format!("{backend:10} fails: {name}")).into_owned();
@@ -47,11 +64,37 @@ pub fn line(device: &Device) -> String {
     shown(&text).into_owned()
 }
 
-/// Success if a device works.
-pub fn exit(devices: &[Device]) -> Exit {
-    let works = |device: &Device| device.usable && device.failure.is_empty();
-    match devices.iter().any(works) {
-        true => Exit::Held,
-        false => Exit::CouldNotRun,
+/// How well a version of the compiler is supported.
+fn standing(version: &Version) -> &'static str {
+    match version.number {
+        Some(number) if known::TESTED.contains(&number) => "tested with this crate",
+        Some(number) if number <= known::NEWEST => "not tested with this crate, but known",
+        _ => "newer than all known versions",
+    }
+}
+
+/// What to install, if a real GPU is missing.
+fn advice(device: &Device) -> Option<&'static str> {
+    if device.kind != Kind::Emulated && device.usable {
+        return None;
+    }
+    match device.backend {
+        // Its driver is installed.
+        Backend::OpenCl if device.is_unfit() => None,
+        Backend::OpenCl => Some(
+            "to use it: the OpenCL driver of your card, or PoCL for the processor (Debian: apt-get install \
+             opencl-headers pocl-opencl-icd)",
+        ),
+        Backend::Cuda => Some(
+            "to use it: the driver of an NVIDIA card, and CUDA 12 or 13 with NVRTC (Debian 13: apt-get install \
+             nvidia-driver nvidia-cuda-toolkit, from non-free; Debian 12: `ci/setup` installs CUDA 12; otherwise set \
+             CUDA_HOME)",
+        ),
+        Backend::Hip => Some(
+            "to use it: the driver of an AMD card, and ROCm with hiprtc (Debian: apt-get install libamdhip64-dev; \
+             otherwise set ROCM_PATH)",
+        ),
+        // The reason says what to install.
+        _ => None,
     }
 }

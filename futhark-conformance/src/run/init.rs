@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Checks programs, and writes their failures as expectations.
 pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
-    let config = Config::from(&args.run);
-    let file = file(&config, &paths_or_default(&args.run.paths))?;
+    let config = &args.run.config;
+    let file = file(config, &paths_or_default(&args.run.paths))?;
     if file.exists() && !args.force {
         return Err(usage(anyhow!(
             "{} exists; replace it with --force, or name another file with --expectations",
@@ -26,7 +26,7 @@ pub fn run(args: &InitArgs) -> Result<Exit, Ended> {
     let config = Config {
         // All failures are to be listed.
         expected: Expected::Nowhere,
-        ..config
+        ..config.clone()
     };
     let mut report = perform(&corpus(&args.run)?, &config, &args.run.reports)?;
     let counts = report.counts();

@@ -8,16 +8,13 @@
 
 mod config;
 mod devices;
-mod diff;
-mod doctor;
 mod init;
 mod list;
-mod named;
-mod options;
 mod order;
 mod perform;
 mod plan;
 mod programs;
+mod reports;
 mod resume;
 mod select;
 mod setup;
@@ -28,16 +25,16 @@ pub use config::{Config, Expected};
 pub use perform::run;
 pub use trials::test;
 
-use crate::cli::{Cli, Command, PrepareArgs, ReportArgs};
+use crate::cli::{Cli, Command, PrepareArgs};
 use crate::corpus::Corpus;
 use crate::harness::limits;
 use crate::leash::{self, Leash};
-use crate::report::{Counts, Report, shown_lines};
+use crate::report::shown_lines;
 use crate::say::{self, errln};
 use crate::{child, prepare};
-use anyhow::anyhow;
 use clap::Parser as _;
 use futhark_safe::compile::process;
+use reports::verdict;
 use setup::{find_compilers, paths_or_default, settings, threads};
 use std::fmt;
 use std::process::ExitCode;
@@ -138,11 +135,10 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
         Command::Init(args) => init::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => list::explain(&args.check),
-        Command::Report(args) => report(args),
-        Command::Diff(args) => diff::run(args),
+        Command::Report(args) => reports::report(args),
+        Command::Diff(args) => reports::diff(args),
         Command::Prepare(args) => prepare_programs(args),
         Command::Devices(args) => devices::run(args),
-        Command::Doctor(args) => doctor::run(args),
         Command::Child => {
             child::main().map_err(usage)?;
             Ok(Exit::Held)
@@ -152,40 +148,6 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
             Ok(Exit::Held)
         }
     }
-}
-
-/// The exit code for the results of a run.
-fn verdict(total: Counts) -> Result<Exit, Ended> {
-    if total.failed > 0 {
-        Ok(Exit::Failed)
-    } else if total.passed + total.expected == 0 {
-        Err(could_not_run(anyhow!(
-            "nothing was checked: every program or check was skipped or filtered out"
-        )))
-    } else {
-        Ok(Exit::Held)
-    }
-}
-
-fn report(args: &ReportArgs) -> Result<Exit, Ended> {
-    let targets = args.reports.targets().map_err(usage)?;
-    let mut report = Report::read(&args.files).map_err(usage)?;
-    if let Some(file) = &args.reports.baseline {
-        report.baseline = Some(Box::new(Report::read([file]).map_err(usage)?));
-    }
-    report.annotations = args.reports.annotations;
-    report.targets = targets;
-    say::out(format_args!("{report}"));
-    report.finish().map_err(could_not_run)?;
-    let total = report.counts();
-    let is_complete = report.missing.is_empty();
-    if total.failed == 0 && !is_complete {
-        return Err(could_not_run(anyhow!(
-            "the report is incomplete; missing: {}",
-            report.missing.join(", ")
-        )));
-    }
-    verdict(total)
 }
 
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {

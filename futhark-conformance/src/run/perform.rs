@@ -16,7 +16,7 @@ use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{Finished, Record};
 use crate::report::Report;
-use crate::report::files::{Format, Target, failed, part_of};
+use crate::report::files::{Format, Target, failed};
 use crate::report::json::{JsonReport, Line};
 use crate::report::progress::Progress;
 use crate::report::shown;
@@ -82,11 +82,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     let mut plan = Plan::of(corpus, config)?;
     let expectations = mem::take(&mut plan.expectations);
     let workers = threads(config.jobs);
-    let files = ReportFiles {
-        json: config.json.clone(),
-        ..files.clone()
-    };
-    let mut targets = files.targets().map_err(usage)?;
+    let mut targets = files.targets(config.json.as_deref()).map_err(usage)?;
     let scratch = plan.settings.scratch.clone();
     // A pipe gets the records at the end, because they are read again.
     let is_kept =
@@ -133,12 +129,8 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         Some(error) => Err(error),
         None => run.json.close(true),
     };
-    let file = match &written {
-        Ok(()) => target.path().to_owned(),
-        Err(_) => part_of(target.path()),
-    };
     let unmatched = unmatched(&run.expectations, &plan, config);
-    let mut report = Report::read([file]).map_err(could_not_run)?;
+    let mut report = Report::read([target.path()]).map_err(could_not_run)?;
     report.header = plan.header;
     report.missing.clear();
     report.baseline = plan.baseline.map(Box::new);
@@ -162,21 +154,14 @@ fn interrupted(
     plan: &Plan<'_>,
     results: &Path,
 ) -> Result<Option<Interrupted>, Ended> {
-    let part = part_of(results);
-    match config.resume {
-        true if config.json.is_none() => Err(usage(anyhow!("--resume needs --json FILE"))),
-        true => {
-            let (jobs, run) = (&plan.selected.jobs, &plan.settings.run);
-            Interrupted::find(results, &plan.header, jobs, run).map_err(usage)
-        }
-        false => {
-            if part.exists() {
-                let part = part.display().to_string();
-                errln!("note: {} of an interrupted run is replaced", shown(&part));
-            }
-            Ok(None)
-        }
+    if !config.resume {
+        return Ok(None);
     }
+    if config.json.is_none() {
+        return Err(usage(anyhow!("--resume needs --json FILE")));
+    }
+    let (jobs, run) = (&plan.selected.jobs, &plan.settings.run);
+    Interrupted::find(results, &plan.header, jobs, run).map_err(usage)
 }
 
 /// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry

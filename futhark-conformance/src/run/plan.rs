@@ -50,10 +50,13 @@ impl<'c> Plan<'c> {
         let baseline = config.baseline.clone();
         let baseline = baseline.map(|file| Report::read([file]));
         let baseline = baseline.transpose().map_err(usage)?;
-        let times = match (&config.baseline, &config.json) {
-            (Some(file), _) => Times::of(file).map_err(usage)?,
+        let times = match (&baseline, &config.json) {
+            (Some(results), _) => Times::of(results),
             // Of the last run with the same file. The runners of the parts of a run must agree.
-            (None, Some(file)) if config.shard.is_none() => Times::of(file).unwrap_or_default(),
+            (None, Some(file)) if config.shard.is_none() => {
+                let results = Report::read([file]);
+                results.map_or_else(|_| Times::default(), |results| Times::of(&results))
+            }
             (None, _) => Times::default(),
         };
         let devices = probe(&config.machine, &compilers, &settings);

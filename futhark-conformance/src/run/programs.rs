@@ -3,16 +3,19 @@
 use super::config::Config;
 use super::perform::perform;
 use super::setup::corpus;
-use super::{Ended, Exit, could_not_run, options, verdict};
+use super::{Ended, Exit, could_not_run, usage, verdict};
 use crate::cli::RunArgs;
+use crate::devices::Emulate;
 use crate::report::shown;
 use crate::say::{self, outln};
+use anyhow::{anyhow, bail};
+use futhark_manifest::Backend;
 
 /// Checks programs, and prints and writes reports.
 pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
-    options::check(args)?;
+    check_options(&args.config)?;
     let corpus = corpus(args)?;
-    let mut report = perform(&corpus, &Config::from(args), &args.reports)?;
+    let mut report = perform(&corpus, &args.config, &args.reports)?;
     say::out(format_args!("{report}"));
     for comparison in report.comparisons() {
         say::out(format_args!("\n{comparison}"));
@@ -26,4 +29,44 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     }
     report.finish().map_err(could_not_run)?;
     verdict(report.counts())
+}
+
+/// Refuses options that would have no effect, or name files that cannot be used.
+fn check_options(config: &Config) -> Result<(), Ended> {
+    must_have_an_effect(config).map_err(usage)?;
+    if let Some(path) = &config.inputs.input {
+        let failed = |why: &str| usage(anyhow!("failed to read --input {}: {why}", path.display()));
+        let data = std::fs::metadata(path).map_err(|error| failed(&error.to_string()))?;
+        if !data.is_file() {
+            return Err(failed("not a regular file"));
+        }
+    }
+    if let Some(folder) = &config.work.build_dir
+        && folder.exists()
+        && !folder.is_dir()
+    {
+        let folder = folder.display();
+        return Err(usage(anyhow!("--build-dir {folder} is not a folder")));
+    }
+    Ok(())
+}
+
+fn must_have_an_effect(config: &Config) -> anyhow::Result<()> {
+    let backends = &config.machine.backends;
+    let is_emulated = |backend: &Backend| matches!(backend, Backend::Cuda | Backend::Hip);
+    let without_device = !backends.is_empty() && !backends.iter().any(is_emulated);
+    for (option, is_given) in [
+        ("--emulated", !config.machine.emulated.is_empty()),
+        ("--architectures", !config.architectures.is_empty()),
+    ] {
+        if is_given && without_device {
+            bail!(
+                "{option} has no effect: it is for the backends cuda and hip, and neither is selected"
+            );
+        }
+        if is_given && config.machine.emulate == Emulate::Never {
+            bail!("{option} has no effect: --emulate never excludes the emulated device");
+        }
+    }
+    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::jobs::Job;
 use crate::key::key;
 use crate::protocol::RunSpec;
 use crate::record::{Finished, Header, Place};
-use crate::report::files::part_of;
 use crate::report::json::{Line, Lines};
 use crate::toolchain;
 use crate::values::data;
@@ -25,24 +24,22 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    /// Finds the results of an interrupted run that were to be written to `report`, and the jobs of it
-    /// that need not run again: those that have ended, of programs that have not changed, nor a file that
+    /// Finds the results of an interrupted run in `file`, and the jobs of it that need not run again: those that have ended, of programs that have not changed, nor a file that
     /// they import. Returns `None` if there are no results.
     ///
     /// # Errors
     /// If the results cannot be read, or are of a run with other compilers, devices or options.
     pub fn find(
-        report: &Path,
+        file: &Path,
         header: &Header,
         jobs: &[Job],
         run: &RunSpec,
     ) -> anyhow::Result<Option<Interrupted>> {
-        let candidates = [part_of(report), report.to_owned()];
-        let Some(file) = candidates.into_iter().find(|file| file.is_file()) else {
+        if !file.is_file() {
             return Ok(None);
-        };
+        }
         let cannot = || format!("cannot resume the run of {}", file.display());
-        let mut lines = Lines::open(&file).with_context(cannot)?;
+        let mut lines = Lines::open(file).with_context(cannot)?;
         if let Some(difference) = difference(&lines.header, header) {
             bail!(
                 "{}: {difference}; give the same options as before, or leave out --resume",
@@ -65,7 +62,10 @@ impl Interrupted {
             })
         });
         let finished = places.map(|job| job.place.clone()).collect();
-        Ok(Some(Interrupted { file, finished }))
+        Ok(Some(Interrupted {
+            file: file.to_owned(),
+            finished,
+        }))
     }
 
     /// Whether the job need not run again.

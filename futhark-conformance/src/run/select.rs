@@ -1,7 +1,6 @@
 //! Which jobs a run has, and in which order they begin.
 
 use super::config::Config;
-use super::named::Named;
 use super::order;
 use super::setup::threads;
 use super::times::Times;
@@ -21,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// The name of the file of constructs, in or above a folder of programs, and in the build folder.
 const CONSTRUCTS: &str = "constructs.jsonl";
+
+/// The variable that names another file of constructs to update, such as that of a corpus.
+const UPDATED: &str = "FUTHARK_CONFORMANCE_CONSTRUCTS";
 
 /// The jobs of a run.
 pub struct Selected {
@@ -94,9 +96,15 @@ impl Choice<'_> {
 
     /// The jobs of programs that are named, or meet the condition; and the others.
     fn partition(&self, jobs: Vec<Job>, is_kept: impl Fn(&Job) -> bool) -> (Vec<Job>, Vec<Job>) {
-        let named = Named::of(self.corpus.paths());
+        let files = self.corpus.paths().iter().filter(|path| path.is_file());
+        let named: HashSet<PathBuf> = files.filter_map(|file| file.canonicalize().ok()).collect();
+        // A folder can contain them by another path.
+        let is_named = |job: &Job| {
+            let file = job.program.canonicalize();
+            !named.is_empty() && file.is_ok_and(|file| named.contains(&file))
+        };
         let jobs = jobs.into_iter();
-        jobs.partition(|job| is_kept(job) || named.has(&job.program))
+        jobs.partition(|job| is_kept(job) || is_named(job))
     }
 
     /// The jobs of named programs, and those of others that together cover every construct.
@@ -182,7 +190,8 @@ impl Choice<'_> {
             is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
         };
         let checks: Vec<&Check> = checks::ALL.iter().filter(is_selected).collect();
-        let of_corpus: Vec<PathBuf> = match &config.constructs {
+        let updated = std::env::var_os(UPDATED).map(PathBuf::from);
+        let of_corpus: Vec<PathBuf> = match updated {
             Some(_) => Vec::new(),
             None => {
                 let paths = self.corpus.paths().iter();
@@ -191,10 +200,10 @@ impl Choice<'_> {
                 files
             }
         };
-        let of_build_dir = self.settings.run.build_dir.join(CONSTRUCTS);
+        let of_build_dir = || self.settings.run.build_dir.join(CONSTRUCTS);
         let sources = Sources {
             read: &of_corpus,
-            updated: config.constructs.as_ref().unwrap_or(&of_build_dir),
+            updated: &updated.unwrap_or_else(of_build_dir),
             threads: threads(config.jobs),
             until,
         };

@@ -8,8 +8,6 @@ use crate::jobs::Job;
 use crate::record::{Place, Record};
 use crate::report::Report;
 use std::collections::HashMap;
-use std::io;
-use std::path::Path;
 
 /// The times of jobs in an earlier run.
 #[derive(Debug, Default)]
@@ -21,12 +19,10 @@ pub struct Times {
 
 impl Times {
     /// The times in the results of a run: of each check of the catalog, the seconds of its cases.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn of(results: &Path) -> io::Result<Times> {
+    #[must_use]
+    pub fn of(results: &Report) -> Times {
         let mut times = Times::default();
-        for Record { place, finding } in Report::read([results])?.records() {
+        for Record { place, finding } in results.records() {
             let mut names = checks::ALL.iter().map(|check| check.name);
             let Some(check) = names.position(|name| name == finding.check) else {
                 continue;
@@ -43,7 +39,7 @@ impl Times {
                 *count += f64::from(u8::from(seconds.is_some()));
             }
         }
-        Ok(times)
+        times
     }
 
     /// The estimated seconds of a job: of each selected check those of the earlier run, otherwise the mean
@@ -121,7 +117,6 @@ mod tests {
     fn estimates_are_the_times_of_the_selected_checks_in_the_earlier_run() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("last.jsonl");
-        assert!(Times::of(&file).is_err());
         let of = |check: &str, seconds: f64| {
             format!(
                 r#"{{"program":"a.fut","backend":"c","device":"cpu","compiler":"1","check":"{check}","case":"","outcome":"pass","cause":null,"message":"","seconds":{seconds}}}"#
@@ -135,7 +130,7 @@ mod tests {
             .chain(checks)
             .collect();
         fs::write(&file, lines.join("\n") + "\n").unwrap();
-        let times = Times::of(&file).unwrap();
+        let times = Times::of(&Report::read([&file]).unwrap());
         let is = |job: &Job, expected: f64| (times.estimate(job) - expected - REST).abs() < 0.001;
         let whole = 0.5 * checks::ALL.len() as f64 + 2.0;
         assert!(is(&job("a.fut", &[]), whole));

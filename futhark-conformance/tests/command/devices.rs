@@ -381,16 +381,16 @@ fn the_processor_is_never_missing() {
 }
 
 #[test]
-fn doctor_says_what_works_and_what_to_install() {
+fn devices_says_what_works_and_what_to_install() {
     let Some(here) = Here::new() else { return };
-    let doctor = || {
-        let mut command = here.command("doctor");
+    let devices = || {
+        let mut command = here.command("devices");
         command
             .args(["--backend", "c,cuda", "--build-dir"])
             .arg(build_dir());
         command
     };
-    let mut command = doctor();
+    let mut command = devices();
     command.env("FUTHARK_LIBCUDA", "/nonexistent/libcuda.so.1");
     let run = here.ended(command);
     assert_eq!(run.code(), Some(0), "{}", run.shown());
@@ -404,7 +404,7 @@ fn doctor_says_what_works_and_what_to_install() {
         assert!(run.shown().contains(word), "{word}: {}", run.shown());
     }
 
-    let mut command = doctor();
+    let mut command = devices();
     let empty = here.path("empty");
     command
         .env("PATH", &empty)
@@ -466,10 +466,10 @@ fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
     let merged = here.ended(report).shown();
     assert!(merged.contains(line), "{merged}");
 
-    let doctor = here.ended(here.opencl("doctor", &[])).shown();
+    let devices = here.ended(here.opencl("devices", &[])).shown();
     let unusable = "opencl     not usable: Portable Computing Language: ";
-    assert!(doctor.contains(unusable), "{doctor}");
-    assert!(!doctor.contains("apt-get install"), "{doctor}");
+    assert!(devices.contains(unusable), "{devices}");
+    assert!(!devices.contains("apt-get install"), "{devices}");
 }
 
 #[test]

@@ -21,7 +21,6 @@ fn printing() -> Vec<Vec<&'static str>> {
                 &["a.fut", "--check", "manifest", "--json", "report.jsonl"][..],
             ),
             ("devices", &[]),
-            ("doctor", &[]),
         ] {
             all.push([&[command], options, &machine].concat());
         }

@@ -61,7 +61,7 @@ const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, 
   macOS                 brew install futhark
   nix                   nix-env -iA nixpkgs.futhark
   Fedora, other Linux   the static executables on the compiler's own site, futhark-lang.org
-Then put it on PATH, or set FUTHARK to its path. `futhark-conformance doctor` then shows what this machine can build and run.
+Then put it on PATH, or set FUTHARK to its path. `futhark-conformance devices` then shows what this machine can build and run.
 If a package contains its generated code (`Program::vendored`), its build needs no Futhark compiler.";
 
 fn how_to_install() -> String {
