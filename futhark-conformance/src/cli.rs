@@ -1,7 +1,6 @@
 //! The command line: parses arguments, and does nothing else.
 
 use crate::devices::Emulate;
-use crate::emulated::check_settings;
 use crate::pattern::Pattern;
 use crate::report::annotations::Annotations;
 use crate::run::Config;
@@ -170,10 +169,6 @@ pub struct MachineArgs {
     /// Emulate a GPU for cuda and hip: always, never, or without a GPU (auto)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", hide_possible_values = true, help_heading = MACHINE)]
     pub emulate: Emulate,
-
-    /// Settings of the emulated device, such as delayed,order=reversed
-    #[arg(long, value_name = "SETTINGS", default_value = "", hide_default_value = true, value_parser = emulated_settings, help_heading = MACHINE)]
-    pub emulated: String,
 }
 
 /// Limits and build options of child processes.
@@ -346,10 +341,6 @@ compiler was found.";
 
 fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {
     name.trim().parse()
-}
-
-fn emulated_settings(settings: &str) -> Result<String, String> {
-    check_settings(settings).map(|()| settings.to_owned())
 }
 
 pub(crate) fn architecture(name: &str) -> Result<String, String> {

@@ -24,74 +24,8 @@ const LIBRARIES: [&str; 5] = [
     "FUTHARK_LIBHIPRTC",
 ];
 
-/// Settings without a number.
-const WORDS: [&str; 7] = [
-    "delayed",
-    "unguarded",
-    "order=forward",
-    "order=reversed",
-    "order=alternating",
-    "blocks=reversed",
-    "trace",
-];
-
-/// Settings with a number, and its range.
-const NUMBERS: [(&str, u64, u64); 11] = [
-    ("threads", 1, 64),
-    ("poison", 0, 255),
-    ("memory", 0, 1 << 20),
-    ("devices", 0, 64),
-    ("seconds", 1, 86400),
-    ("fail-allocation", 0, u64::MAX),
-    ("fail-copy", 0, u64::MAX),
-    ("fail-launch", 0, u64::MAX),
-    ("fail-event", 0, u64::MAX),
-    ("fail-set-device", 0, u64::MAX),
-    ("lose-device", 0, u64::MAX),
-];
-
-/// Verifies settings such as `delayed,order=reversed`, which the device verifies only when the first
-/// program starts it.
-///
-/// # Errors
-/// If the device would reject one of them.
-pub fn check_settings(settings: &str) -> Result<(), String> {
-    for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
-        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-        if WORDS.contains(&setting) || name == "flags" {
-            continue;
-        }
-        let Some((_, least, most)) = NUMBERS.iter().find(|(known, ..)| *known == name) else {
-            let names = NUMBERS.map(|(name, ..)| format!("{name}=N"));
-            return Err(format!(
-                "`{setting}` is not a setting of the emulated device; the settings are {}, {}, flags=TEXT",
-                WORDS.join(", "),
-                names.join(", ")
-            ));
-        };
-        if !number(value).is_some_and(|number| (*least..=*most).contains(&number)) {
-            return Err(format!(
-                "`{setting}`: expected a number from {least} to {most}"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// A number as in C: decimal, or hexadecimal after `0x`, or octal after `0`.
-fn number(text: &str) -> Option<u64> {
-    let digits = |text: &str, radix| {
-        let is_number = !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
-        is_number
-            .then(|| u64::from_str_radix(text, radix).ok())
-            .flatten()
-    };
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(hexadecimal) => digits(hexadecimal, 16),
-        None if text.starts_with('0') => digits(text, 8),
-        None => digits(text, 10),
-    }
-}
+/// The variable with the settings of the device, such as `delayed,order=reversed` (`emulated/README.md`).
+pub(crate) const SETTINGS: &str = "FUTHARK_EMULATED";
 
 /// A file of `emulated/`: name and text.
 macro_rules! source {
@@ -180,7 +114,7 @@ impl Emulated {
             .iter()
             .map(|name| (name.into(), self.library.clone().into()))
             .collect();
-        variables.push(("FUTHARK_EMULATED".into(), settings.into()));
+        variables.push((SETTINGS.into(), settings.into()));
         variables.push(("FUTHARK_EMULATED_CACHE".into(), self.kernels.clone().into()));
         variables.extend(real_compilers());
         variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.name.clone()));
@@ -310,56 +244,4 @@ fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()>
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_of_the_device_are_accepted() {
-        let source = include_str!("../emulated/src/settings.cpp");
-        let mut accepted = 0;
-        for (_, after) in source.lines().filter_map(|line| line.split_once(" == \"")) {
-            let Some((name, _)) = after.split_once("\")") else {
-                continue;
-            };
-            let setting = match NUMBERS.iter().any(|(known, ..)| *known == name) {
-                true => format!("{name}=1"),
-                false => name.to_owned(),
-            };
-            assert_eq!(check_settings(&setting), Ok(()));
-            accepted += 1;
-        }
-        // And `flags`.
-        assert_eq!(accepted, WORDS.len() + NUMBERS.len() + 1);
-        for settings in [
-            "",
-            "delayed,order=reversed",
-            "poison=0xff,threads=010",
-            "flags=-O1,,trace",
-        ] {
-            assert_eq!(check_settings(settings), Ok(()));
-        }
-    }
-
-    #[test]
-    fn other_settings_are_refused() {
-        for (settings, words) in [
-            ("nonsense", "`nonsense` is not a setting"),
-            (
-                "delayed,order=sideways",
-                "`order=sideways` is not a setting",
-            ),
-            ("delayed=1", "`delayed=1` is not a setting"),
-            ("threads", "`threads`: expected a number from 1 to 64"),
-            ("threads=65", "from 1 to 64"),
-            ("poison=-1", "from 0 to 255"),
-            ("poison=08", "from 0 to 255"),
-            ("memory=1 ", "from 0 to 1048576"),
-        ] {
-            let error = check_settings(settings).unwrap_err();
-            assert!(error.contains(words), "{error}");
-        }
-    }
 }

@@ -2,7 +2,7 @@
 //! and hip if there is no GPU.
 
 use super::{Device, Environment, Kind, names, pocl};
-use crate::emulated::Emulated;
+use crate::emulated::{Emulated, SETTINGS};
 use clap::ValueEnum;
 use futhark_manifest::Backend;
 use std::path::Path;
@@ -46,8 +46,6 @@ pub struct Search<'a> {
     pub backends: &'a [Backend],
     /// When to use the emulated device.
     pub emulate: Emulate,
-    /// The settings of the emulated device.
-    pub emulated_settings: &'a str,
     /// The folder for compiled programs.
     pub build_dir: &'a Path,
     /// The memory limit of a process in MiB; 0 for no limit.
@@ -152,14 +150,15 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
     };
     match Emulated::build(search.build_dir) {
         Ok(emulated) => {
-            let environment = emulated.environment(search.emulated_settings);
+            let settings = std::env::var(SETTINGS).unwrap_or_default();
+            let environment = emulated.environment(&settings);
             let mut devices = try_all(unknown(environment, String::new()), search);
             for device in &mut devices {
                 // It needs nothing more from the machine. If it does not work, its jobs must fail.
                 device.usable = true;
                 device.failure.push_str(&std::mem::take(&mut device.reason));
                 // Reports use this name instead of the one that the driver returns.
-                device.name = names::emulated(search.emulated_settings);
+                device.name = names::emulated(&settings);
             }
             devices
         }

@@ -24,6 +24,11 @@ pub(super) fn emulated(settings: &str) -> String {
 
 const EMULATED: &str = "emulated";
 
+/// The settings in the name of an emulated device that has any.
+pub(crate) fn emulated_settings(name: &str) -> Option<&str> {
+    name.strip_prefix(EMULATED)?.strip_prefix(": ")
+}
+
 /// The word that the column of such a device must show.
 pub(crate) fn column_label(name: &str) -> Option<&str> {
     name.starts_with(EMULATED).then_some(EMULATED)

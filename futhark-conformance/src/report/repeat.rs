@@ -3,7 +3,8 @@
 use super::escape::is_hidden;
 use crate::checks::device_code;
 use crate::corpus::name;
-use crate::devices::HOST;
+use crate::devices::{HOST, emulated_settings};
+use crate::emulated::SETTINGS;
 use crate::record::{Header, NOWHERE, Record};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,7 +18,11 @@ pub fn repeat(header: &Header, record: &Record) -> String {
         // It is not an option.
         program = Path::new(".").join(program);
     }
-    let mut command = format!("futhark-conformance run {}", quoted_os(program.as_os_str()));
+    let mut command = match emulated_settings(&place.device) {
+        Some(settings) => format!("{SETTINGS}={} ", quoted(settings)),
+        None => String::new(),
+    };
+    command += &format!("futhark-conformance run {}", quoted_os(program.as_os_str()));
     if place.backend == NOWHERE {
         return command;
     }
@@ -48,16 +53,7 @@ pub fn repeat(header: &Header, record: &Record) -> String {
     if finding.check == device_code::NAME {
         words.extend(["--architectures", &finding.case]);
     }
-    let is_emulated = matches!(place.backend.as_str(), "cuda" | "hip");
-    let mut options = header.options.iter();
-    while let Some(option) = options.next() {
-        if option == "--emulated" && !is_emulated {
-            // Other backends refuse it.
-            options.next();
-            continue;
-        }
-        words.push(option);
-    }
+    words.extend(header.options.iter().map(String::as_str));
     for word in words {
         command.push(' ');
         command.push_str(&quoted(word));
@@ -118,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_emulated_device_are_repeated_only_for_it() {
-        let options = ["--emulated", "delayed", "--cases", "3"]
+    fn settings_of_the_emulated_device_are_repeated() {
+        let options = ["--emulate", "always", "--cases", "3"]
             .map(str::to_owned)
             .to_vec();
         let header = Header {
@@ -128,12 +124,19 @@ mod tests {
         };
         let command = |record: &Record| repeat(&header, record);
         let mut found = record("a.fut", "cuda", Outcome::Fail);
-        assert!(command(&found).ends_with(" --emulated delayed --cases 3"));
+        found.place.device = "emulated: delayed,order=reversed".into();
+        let shown = command(&found);
+        assert!(
+            shown.starts_with(
+                "FUTHARK_EMULATED=delayed,order=reversed futhark-conformance run a.fut "
+            ) && shown.ends_with(" --emulate always --cases 3"),
+            "{shown}"
+        );
         found.finding.check = device_code::NAME.into();
         found.finding.case = "sm_90".into();
-        assert!(command(&found).contains(" --architectures sm_90 --emulated"));
+        assert!(command(&found).contains(" --architectures sm_90 --emulate "));
         let host = record("a.fut", "c", Outcome::Fail);
-        assert!(command(&host).ends_with("'blocks:main #0' --cases 3"));
+        assert!(command(&host).starts_with("futhark-conformance run a.fut "));
         let unread = record("a.fut", NOWHERE, Outcome::Fail);
         assert_eq!(command(&unread), "futhark-conformance run a.fut");
     }

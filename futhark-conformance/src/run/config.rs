@@ -169,15 +169,12 @@ impl Config {
     /// The further options of a command that repeats one finding of this run.
     ///
     /// Program, backend, device, compiler, check and seed come from the finding and the header of
-    /// the report. The further options select the generated inputs, the behaviour of the emulated
-    /// device, and the build folder.
+    /// the report. The further options select the generated inputs, the emulated device, and the
+    /// build folder.
     #[must_use]
     pub fn options_to_repeat(&self) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        if !self.machine.emulated.is_empty() {
-            add("--emulated", self.machine.emulated.clone());
-        }
         if self.machine.emulate == Emulate::Always {
             add("--emulate", "always".to_owned());
         }
@@ -214,8 +211,6 @@ mod tests {
     #[test]
     fn options_to_repeat_are_options_of_run() {
         let options = [
-            "--emulated",
-            "delayed",
             "--emulate",
             "always",
             "--cases",

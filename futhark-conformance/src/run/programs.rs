@@ -8,7 +8,7 @@ use crate::cli::RunArgs;
 use crate::devices::Emulate;
 use crate::report::shown;
 use crate::say::{self, outln};
-use anyhow::{anyhow, bail};
+use anyhow::{anyhow, ensure};
 use futhark_manifest::Backend;
 
 /// Checks programs, and prints and writes reports.
@@ -55,18 +55,16 @@ fn must_have_an_effect(config: &Config) -> anyhow::Result<()> {
     let backends = &config.machine.backends;
     let is_emulated = |backend: &Backend| matches!(backend, Backend::Cuda | Backend::Hip);
     let without_device = !backends.is_empty() && !backends.iter().any(is_emulated);
-    for (option, is_given) in [
-        ("--emulated", !config.machine.emulated.is_empty()),
-        ("--architectures", !config.architectures.is_empty()),
-    ] {
-        if is_given && without_device {
-            bail!(
-                "{option} has no effect: it is for the backends cuda and hip, and neither is selected"
-            );
-        }
-        if is_given && config.machine.emulate == Emulate::Never {
-            bail!("{option} has no effect: --emulate never excludes the emulated device");
-        }
+    if config.architectures.is_empty() {
+        return Ok(());
     }
+    ensure!(
+        !without_device,
+        "--architectures has no effect: it is for the backends cuda and hip, and neither is selected"
+    );
+    ensure!(
+        config.machine.emulate != Emulate::Never,
+        "--architectures has no effect: --emulate never excludes the emulated device"
+    );
     Ok(())
 }

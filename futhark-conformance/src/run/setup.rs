@@ -118,7 +118,6 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
     let search = Search {
         backends,
         emulate: args.emulate,
-        emulated_settings: &args.emulated,
         build_dir: &settings.run.build_dir,
         memory: settings.run.memory,
         probe: &|candidates| jobs::probe(candidates, compilers, settings),

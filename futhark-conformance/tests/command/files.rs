@@ -174,18 +174,13 @@ fn options_that_cannot_have_an_effect_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.fut"), PROGRAM).unwrap();
     for (options, words) in [
-        ("--backend c --emulated delayed", "--emulated has no effect"),
         (
             "--backend c,opencl --architectures sm_90",
             "--architectures has no effect",
         ),
         (
-            "--emulate never --emulated delayed",
-            "--emulated has no effect",
-        ),
-        (
-            "--emulated nonsense",
-            "`nonsense` is not a setting of the emulated device",
+            "--emulate never --architectures sm_90",
+            "--architectures has no effect",
         ),
         (
             "--architectures nonsense",

@@ -222,7 +222,8 @@ impl Setting<'_> {
             command.args(["--device", "Oclgrind*"]);
         }
         if is_emulated(self.backend) {
-            command.args(["--emulate", "always", "--emulated", self.device]);
+            command.args(["--emulate", "always"]);
+            command.env("FUTHARK_EMULATED", self.device);
         }
         command.env(PLANTED, self.planted);
         command.arg("--futhark").arg(nursery.compiler());
