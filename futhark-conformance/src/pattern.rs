@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// A pattern: `*` matches any number of any characters, `/` included. Other characters match
 /// themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
+#[serde(transparent)]
 pub struct Pattern(String);
 
 impl Pattern {
@@ -53,14 +53,6 @@ impl From<String> for Pattern {
 impl From<&str> for Pattern {
     fn from(text: &str) -> Pattern {
         Pattern(text.to_owned())
-    }
-}
-
-impl FromStr for Pattern {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Pattern, Self::Err> {
-        Ok(Pattern(text.to_owned()))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::devices::Device;
 use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -139,9 +140,9 @@ impl fmt::Display for Place {
 /// A finding with its place: one line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Where the finding was made.
+    /// Where the finding was made. The records of a job share it.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: Arc<Place>,
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
@@ -265,12 +266,12 @@ mod tests {
     #[test]
     fn a_record_is_one_flat_object() {
         let record = Record {
-            place: Place {
+            place: Arc::new(Place {
                 program: "a.fut".into(),
                 backend: "c".into(),
                 device: "cpu".into(),
                 compiler: "0.25.32".into(),
-            },
+            }),
             finding: Finding {
                 check: "blocks".into(),
                 case: "main #0".into(),

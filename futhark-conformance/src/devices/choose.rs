@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn picked(patterns: &[&str]) -> Result<Vec<String>, String> {
-        let patterns: Vec<Pattern> = patterns.iter().map(|p| p.parse().unwrap()).collect();
+        let patterns: Vec<Pattern> = patterns.iter().map(|p| Pattern::from(*p)).collect();
         let picked = pick(devices(), &patterns).map_err(|error| error.to_string())?;
         Ok(picked.into_iter().map(|device| device.name).collect())
     }

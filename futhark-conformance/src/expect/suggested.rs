@@ -175,16 +175,17 @@ mod tests {
     use super::super::Expectations;
     use super::*;
     use crate::record::{Finding, Outcome, Place};
+    use std::sync::Arc;
 
     fn failure(program: &str, check: &str, case: &str, place: [&str; 3]) -> Record {
         let [backend, device, compiler] = place.map(str::to_owned);
         Record {
-            place: Place {
+            place: Arc::new(Place {
                 program: format!("corpus/{program}"),
                 backend,
                 device,
                 compiler,
-            },
+            }),
             finding: Finding {
                 check: check.to_owned(),
                 case: case.to_owned(),

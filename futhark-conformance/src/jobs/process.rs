@@ -217,7 +217,7 @@ impl Process {
         let mut stopwatch = Stopwatch::start(Pid::from_child(&self.child));
         // When to stop reading the output of a child that has ended.
         let mut last_moment: Option<Instant> = None;
-        loop {
+        let death = loop {
             let (limit, is_expected) =
                 (case.as_ref()).map_or((self.timeout, false), |case| case.time_limit(self.timeout));
             match self.events.recv_timeout(INTERVAL.min(limit)) {
@@ -250,14 +250,13 @@ impl Process {
                     }
                     on_event(event);
                 }
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => break self.reap(done && case.is_none()),
                 Err(RecvTimeoutError::Timeout) => match last_moment {
                     Some(last_moment) if Instant::now() < last_moment => {}
                     Some(_) => {
-                        on_event(Event::Remark {
-                            text: LEFT_BEHIND.to_owned(),
-                        });
-                        break;
+                        let text = LEFT_BEHIND.to_owned();
+                        on_event(Event::Remark { text });
+                        break self.reap(done && case.is_none());
                     }
                     None if self.has_ended() => {
                         self.kill();
@@ -266,31 +265,16 @@ impl Process {
                     None if stopwatch.has_reached(limit) => {
                         let _ = self.end();
                         let which = if is_expected { EXPECTED } else { "" };
-                        let message =
-                            format!("no answer within {} s{which}; killed", limit.as_secs());
-                        let cause = Cause::Timeout;
-                        return End {
-                            ended,
-                            case,
-                            death: Some(Death {
-                                cause,
-                                message,
-                                is_expected,
-                            }),
-                            last_event,
-                        };
+                        let seconds = limit.as_secs();
+                        break Some(Death {
+                            cause: Cause::Timeout,
+                            message: format!("no answer within {seconds} s{which}; killed"),
+                            is_expected,
+                        });
                     }
                     None => {}
                 },
             }
-        }
-        let death = match self.reap() {
-            _ if done && case.is_none() => None,
-            Ok(status) => Some(Death::new(Cause::Crash, self.describe_death(status))),
-            Err(error) => Some(Death::new(
-                Cause::Error,
-                format!("failed to wait for the child process: {error}"),
-            )),
         };
         End {
             ended,
@@ -300,14 +284,21 @@ impl Process {
         }
     }
 
-    /// Waits for a child that has closed its output. Kills it if it hangs, for example in the
-    /// destructors of a driver.
-    fn reap(&mut self) -> io::Result<ExitStatus> {
+    /// Waits for a child that has closed its output, and says why it has died if it has not done its work.
+    /// Kills it if it hangs, for example in the destructors of a driver.
+    fn reap(&mut self, is_done: bool) -> Option<Death> {
         let begun = Instant::now();
         while !self.has_ended() && begun.elapsed() < self.timeout {
             thread::sleep(Duration::from_millis(2));
         }
-        self.end()
+        match self.end() {
+            _ if is_done => None,
+            Ok(status) => Some(Death::new(Cause::Crash, self.describe_death(status))),
+            Err(error) => Some(Death::new(
+                Cause::Error,
+                format!("failed to wait for the child process: {error}"),
+            )),
+        }
     }
 
     /// Whether the child has ended. It keeps its number until [`Process::end`], so that no other

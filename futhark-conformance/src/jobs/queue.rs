@@ -32,23 +32,18 @@ pub struct Limit {
 const SIGHT: usize = 1000;
 
 impl Queue {
-    /// A queue of these jobs. `groups` has the group of every job of the run.
+    /// A queue of these jobs. `groups` has the group of every job of the run. With a limit, no job begins
+    /// that would probably end too late.
     #[must_use]
-    pub fn new(order: Vec<usize>, groups: Vec<usize>) -> Queue {
+    pub fn new(order: Vec<usize>, groups: Vec<usize>, limit: Option<Limit>) -> Queue {
         Queue {
             jobs: Mutex::new(Jobs {
                 waiting: order.into(),
                 running: Vec::new(),
             }),
             groups,
-            limit: None,
+            limit,
         }
-    }
-
-    /// A queue that hands out no job that would probably end too late.
-    #[must_use]
-    pub fn limited(self, limit: Option<Limit>) -> Queue {
-        Queue { limit, ..self }
     }
 
     /// The number of jobs that no worker has taken.
@@ -101,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_worker_takes_a_job_whose_build_no_other_worker_makes() {
-        let queue = Queue::new(vec![2, 0, 1, 3], vec![0, 1, 0, 0]);
+        let queue = Queue::new(vec![2, 0, 1, 3], vec![0, 1, 0, 0], None);
         assert_eq!(queue.take(), Some(2));
         assert_eq!(queue.take(), Some(1), "0 is of the group of 2");
         assert_eq!(queue.take(), Some(0), "no other group is left");
@@ -118,11 +113,11 @@ mod tests {
             until: Instant::now() + Duration::from_secs(left),
             estimates: seconds.to_vec(),
         };
-        let queue = || Queue::new(vec![1, 0, 2], vec![0, 1, 2]);
-        let short = queue().limited(Some(limit(100)));
+        let queue = |left| Queue::new(vec![1, 0, 2], vec![0, 1, 2], Some(limit(left)));
+        let short = queue(100);
         assert_eq!([short.take(), short.take()], [Some(0), Some(2)]);
         assert_eq!((short.take(), short.waiting()), (None, vec![1]));
-        let none = queue().limited(Some(limit(0)));
+        let none = queue(0);
         assert_eq!((none.take(), none.len()), (None, 3));
     }
 }

@@ -28,6 +28,7 @@ use crate::expect::TimeLimits;
 use crate::protocol::{Earlier, Event, JobSpec, RunSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome};
 use std::io;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -76,7 +77,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                 ..settings.run.clone()
             },
         };
-        let process = start(settings, &spec, findings, progress.timeout);
+        let process = start(settings, &spec, findings, settings.timeout);
         let hang_of = |check: &str, case: &str| settings.hangs.of(&job.place, check, case);
         let end = match process {
             Ok(mut process) => process.listen(&hang_of, &mut |event| match event {
@@ -91,30 +92,19 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             }),
             Err(error) => End::not_started(&error),
         };
-        match progress.next(end, job) {
-            Next::Finished => return,
-            Next::Resume(finding) => {
-                if let Some(finding) = finding {
-                    send(Update::Found(finding));
-                }
-            }
-            Next::GiveUp(finding) => {
-                send(Update::Found(finding));
-                return;
-            }
+        let next = progress.next(end, job);
+        if let Break(Some(finding)) | Continue(Some(finding)) = &next {
+            send(Update::Found(finding.clone()));
+        }
+        if next.is_break() {
+            return;
         }
     }
 }
 
-/// What follows the end of a child.
-enum Next {
-    /// Every case has a result.
-    Finished,
-    /// Another child goes on; the case that ended this one failed, or has no result.
-    Resume(Option<Finding>),
-    /// No other child is started. The finding says why.
-    GiveUp(Finding),
-}
+/// What follows the end of a child: another child goes on, or the job ends; with the result of the case that
+/// ended the child, or of the job.
+type Next = ControlFlow<Option<Finding>, Option<Finding>>;
 
 /// The progress of a job over its child processes.
 struct Progress<'a> {
@@ -127,8 +117,6 @@ struct Progress<'a> {
     repeated: Option<(Case, String)>,
     /// Whether optimised code cannot be compiled within the time limit.
     is_stuck: bool,
-    /// The time limit of a case.
-    timeout: Duration,
     deaths: usize,
     timeouts: usize,
 }
@@ -141,7 +129,6 @@ impl<'a> Progress<'a> {
             optimise: settings.run.optimise,
             repeated: None,
             is_stuck: false,
-            timeout: settings.timeout,
             deaths: 0,
             timeouts: 0,
         }
@@ -150,14 +137,14 @@ impl<'a> Progress<'a> {
     /// Decides how the job continues after the end of a child.
     fn next(&mut self, end: End, job: &Job) -> Next {
         let Some(death) = end.death else {
-            return Next::Finished;
+            return Break(None);
         };
         self.earlier.ended.extend(end.ended);
         self.earlier.last_was_slow = false;
         let Some(case) = end.case else {
             let case = Case::of_the_process(end.last_event);
             let message = format!("between two cases: {}", death.message);
-            return Next::GiveUp(failure(&case, death.cause, message));
+            return Break(Some(failure(&case, death.cause, message)));
         };
         let timed_out = death.cause == Cause::Timeout;
         // A child with optimised code ended before the case that it was to repeat.
@@ -189,9 +176,9 @@ impl<'a> Progress<'a> {
             if self.earlier.overruns == MAX_ATTEMPTS {
                 let message =
                     format!("{MAX_ATTEMPTS} attempts ran out of time: the rest was not checked");
-                return Next::GiveUp(failure(&case, death.cause, message));
+                return Break(Some(failure(&case, death.cause, message)));
             }
-            return Next::Resume((!case.is_need).then(|| too_slow(&case)));
+            return Continue((!case.is_need).then(|| too_slow(&case)));
         }
         // Kernels of GPU backends are always optimised, and so is the Futhark compiler. Loading runs
         // no code of the program.
@@ -200,7 +187,7 @@ impl<'a> Progress<'a> {
         if timed_out && !self.optimise && !self.is_stuck && is_slow_code {
             self.optimise = true;
             self.repeated = Some((case, death.message));
-            return Next::Resume(None);
+            return Continue(None);
         }
         self.failed(&case, death)
     }
@@ -221,9 +208,9 @@ impl<'a> Progress<'a> {
                 "{message}\nthe process died in {} cases: the rest was not checked",
                 self.deaths
             );
-            return Next::GiveUp(failure(case, cause, message));
+            return Break(Some(failure(case, cause, message)));
         }
-        Next::Resume(Some(failure(case, cause, message)))
+        Continue(Some(failure(case, cause, message)))
     }
 
     fn has_died_in(&mut self, case: &Case) {
@@ -379,15 +366,15 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Crash, None), &job);
-        assert!(matches!(next, Next::Resume(Some(finding)) if finding.message == "m"));
+        assert!(matches!(next, Continue(Some(finding)) if finding.message == "m"));
         assert!(progress.earlier.ended.contains("compile"));
         assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         for _ in 2..MAX_DEATHS {
             let next = progress.next(death(Cause::Crash, None), &job);
-            assert!(matches!(next, Next::Resume(Some(_))));
+            assert!(matches!(next, Continue(Some(_))));
         }
         let next = progress.next(death(Cause::Crash, None), &job);
-        assert!(matches!(next, Next::GiveUp(_)));
+        assert!(matches!(next, Break(Some(_))));
     }
 
     #[test]
@@ -396,7 +383,7 @@ mod tests {
         let mut end = death(Cause::Crash, None);
         end.case.as_mut().unwrap().excuse = Some("why".into());
         let next = Progress::new(&settings).next(end, &job);
-        let Next::Resume(Some(finding)) = next else {
+        let Continue(Some(finding)) = next else {
             panic!()
         };
         assert_eq!(finding.outcome, Outcome::Skip);
@@ -408,7 +395,7 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let end = death(Cause::Timeout, Some(Duration::from_secs(1)));
-        let Next::Resume(Some(finding)) = progress.next(end, &job) else {
+        let Continue(Some(finding)) = progress.next(end, &job) else {
             panic!("the case has no result")
         };
         assert_eq!(finding.outcome, Outcome::Skip);
@@ -420,7 +407,7 @@ mod tests {
             ..
         } = &progress.earlier;
         assert!(fatal.contains(PROCESS) && *overruns == 1 && *last_was_slow);
-        progress.next(death(Cause::Crash, None), &job);
+        let _ = progress.next(death(Cause::Crash, None), &job);
         assert!(!progress.earlier.last_was_slow);
     }
 
@@ -429,18 +416,15 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Timeout, None), &job);
-        assert!(matches!(next, Next::Resume(None)));
+        assert!(matches!(next, Continue(None)));
         assert!(!progress.earlier.ended.contains(PROCESS));
-        assert!(progress.optimise && progress.timeout == settings.timeout);
+        assert!(progress.optimise);
         let next = progress.next(death(Cause::Timeout, None), &job);
-        assert!(matches!(next, Next::Resume(Some(_))));
+        assert!(matches!(next, Continue(Some(_))));
 
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Timeout, None), &job_on(Backend::OpenCl));
-        assert!(
-            matches!(next, Next::Resume(Some(_))),
-            "kernels are optimised"
-        );
+        assert!(matches!(next, Continue(Some(_))), "kernels are optimised");
     }
 
     #[test]
@@ -454,7 +438,7 @@ mod tests {
         };
         for _ in 0..=MAX_TIMEOUTS {
             let next = progress.next(hang(), &job);
-            let Next::Resume(Some(finding)) = next else {
+            let Continue(Some(finding)) = next else {
                 panic!("not resumed")
             };
             assert_eq!(finding.cause, Some(Cause::Timeout));
@@ -464,7 +448,7 @@ mod tests {
         let mut end = hang();
         end.case.as_mut().unwrap().budget = Some(Duration::from_secs(3));
         let next = progress.next(end, &job);
-        assert!(matches!(next, Next::Resume(Some(finding)) if finding.outcome == Outcome::Fail));
+        assert!(matches!(next, Continue(Some(finding)) if finding.outcome == Outcome::Fail));
     }
 
     /// The death of a child in this case.
@@ -481,7 +465,7 @@ mod tests {
         for (check, case) in [("compile", ""), ("lifecycle", "load")] {
             let mut progress = Progress::new(&settings);
             let next = progress.next(death_in(check, case), &job);
-            assert!(matches!(next, Next::Resume(Some(_))), "{check} {case}");
+            assert!(matches!(next, Continue(Some(_))), "{check} {case}");
             assert!(progress.earlier.fatal.contains(&name(check, case)));
         }
     }
@@ -491,9 +475,9 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let next = progress.next(death(Cause::Timeout, None), &job);
-        assert!(matches!(next, Next::Resume(None)));
+        assert!(matches!(next, Continue(None)));
         let next = progress.next(death_in("compile", ""), &job);
-        let Next::Resume(Some(finding)) = next else {
+        let Continue(Some(finding)) = next else {
             panic!()
         };
         assert_eq!(finding.check, "lifecycle", "the case that took too long");
@@ -502,18 +486,18 @@ mod tests {
         assert!(!progress.optimise);
         // The next slow case is not repeated.
         let next = progress.next(death_in("blocks", "f #0"), &job);
-        assert!(matches!(next, Next::Resume(Some(finding)) if finding.check == "blocks"));
+        assert!(matches!(next, Continue(Some(finding)) if finding.check == "blocks"));
     }
 
     #[test]
     fn a_case_that_passes_in_optimised_code_is_not_blamed_for_a_later_death() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        progress.next(death(Cause::Timeout, None), &job);
+        let _ = progress.next(death(Cause::Timeout, None), &job);
         let mut end = death_in("blocks", "f #0");
         end.ended.push(PROCESS.to_owned());
         let next = progress.next(end, &job);
-        assert!(matches!(next, Next::Resume(Some(finding)) if finding.check == "blocks"));
+        assert!(matches!(next, Continue(Some(finding)) if finding.check == "blocks"));
     }
 
     #[test]
@@ -526,10 +510,10 @@ mod tests {
             end
         };
         for _ in 1..MAX_ATTEMPTS {
-            assert!(matches!(progress.next(end(), &job), Next::Resume(None)));
+            assert!(matches!(progress.next(end(), &job), Continue(None)));
         }
         assert!(progress.earlier.fatal.contains(PROCESS));
-        assert!(matches!(progress.next(end(), &job), Next::GiveUp(_)));
+        assert!(matches!(progress.next(end(), &job), Break(Some(_))));
     }
 
     #[test]
@@ -540,7 +524,7 @@ mod tests {
             case: None,
             ..death(Cause::Crash, None)
         };
-        let Next::GiveUp(finding) = progress.next(end, &job) else {
+        let Break(Some(finding)) = progress.next(end, &job) else {
             panic!("the job goes on")
         };
         assert_eq!(

@@ -129,7 +129,7 @@ mod tests {
                 ..Device::host(Backend::OpenCl)
             },
             compiler: "/x/futhark".into(),
-            checks: vec!["blocks:main #0".parse().unwrap(), "a*".parse().unwrap()],
+            checks: vec!["blocks:main #0".to_owned().into(), "a*".to_owned().into()],
             earlier: Earlier {
                 ended: ["compile".to_owned(), "blocks:f #0".to_owned()].into(),
                 fatal: ["blocks:f #0".to_owned()].into(),

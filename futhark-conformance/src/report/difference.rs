@@ -411,11 +411,12 @@ impl fmt::Display for Comparison<'_> {
 mod tests {
     use super::*;
     use crate::report::tests::{header, record, report_with};
+    use std::sync::Arc;
 
     fn with(mut record: Record, case: &str, device: &str, message: &str) -> Record {
         record.finding.case = case.to_owned();
         record.finding.message = message.to_owned();
-        record.place.device = device.to_owned();
+        Arc::make_mut(&mut record.place).device = device.to_owned();
         record
     }
 
@@ -494,7 +495,7 @@ mod tests {
         let mut newer = [fail("one"), skip("two"), pass("three"), pass("four")];
         // Compilers are not compared, so that runs of two of them can be.
         for record in &mut newer {
-            record.place.compiler = "2".to_owned();
+            Arc::make_mut(&mut record.place).compiler = "2".to_owned();
         }
         let older = [pass("one"), pass("two"), pass("three"), fail("four")];
         let (old, new) = (run(&older), run(&newer));
@@ -608,7 +609,7 @@ mod tests {
     fn compilers_of_two_runs_correspond_by_label_or_because_each_run_has_one() {
         let by = |compiler: &str, outcome| {
             let mut record = record("a.fut", "c", outcome);
-            record.place.compiler = compiler.to_owned();
+            Arc::make_mut(&mut record.place).compiler = compiler.to_owned();
             record
         };
         let (one, other) = (by("1", Outcome::Pass), by("2", Outcome::Fail));
@@ -623,7 +624,7 @@ mod tests {
     fn each_compiler_is_compared_with_the_next() {
         let by = |version: &str, program: &str, outcome| {
             let mut record = record(program, "c", outcome);
-            record.place.compiler = version.to_owned();
+            Arc::make_mut(&mut record.place).compiler = version.to_owned();
             record
         };
         let mut records = vec![
@@ -635,7 +636,7 @@ mod tests {
             by("0.10.0", "b", Outcome::Skip),
         ];
         let mut spared = by("0.10.0", "c", Outcome::Fail);
-        spared.place.device = "spared".to_owned();
+        Arc::make_mut(&mut spared.place).device = "spared".to_owned();
         records.push(spared);
         let except = BTreeSet::from(["spared".to_owned()]);
         let all = run(&records);

@@ -255,6 +255,7 @@ pub(super) fn start(text: &str, characters: usize) -> &str {
 mod tests {
     use super::*;
     use crate::report::tests::{header, record};
+    use std::sync::Arc;
 
     fn failure(program: &str, cause: Cause, message: &str) -> Record {
         let mut failure = record(program, "c", Outcome::Fail);
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn the_backend_is_not_part_of_the_cause() {
         let mut other = failure("a.fut", Cause::Error, "futhark opencl failed");
-        other.place.backend = "opencl".into();
+        Arc::make_mut(&mut other.place).backend = "opencl".into();
         let one = failure("a.fut", Cause::Error, "futhark c failed");
         assert_eq!(sizes(&[one, other]), [(1, 2)]);
     }

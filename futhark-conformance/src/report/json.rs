@@ -25,6 +25,7 @@
 use super::files::Target;
 use crate::record::{Finished, Header, Record};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
@@ -40,13 +41,6 @@ pub const SCHEMA: u32 = 3;
 struct End {
     /// The number of records before it.
     records: usize,
-}
-
-/// A line of a kind that this version does not know.
-#[derive(Deserialize)]
-struct Later {
-    #[serde(rename = "kind")]
-    _kind: String,
 }
 
 /// Writes a report.
@@ -236,9 +230,9 @@ impl Lines {
         if !self.line.ends_with('\n') {
             return Ok(None);
         }
-        match serde_json::from_str(&self.line) {
-            Ok(Later { .. }) => Ok(Some(Line::Other)),
-            Err(_) => Err(fail(format!("invalid record: {error}"))),
+        match serde_json::from_str::<Value>(&self.line) {
+            Ok(line) if line["kind"].is_string() => Ok(Some(Line::Other)),
+            _ => Err(fail(format!("invalid record: {error}"))),
         }
     }
 }

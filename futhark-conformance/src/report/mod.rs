@@ -70,7 +70,10 @@ mod tests {
             message: "first line\nsecond line".into(),
             seconds: 0.0,
         };
-        Record { place, finding }
+        Record {
+            place: place.into(),
+            finding,
+        }
     }
 
     /// The header that goes with it.

@@ -93,6 +93,7 @@ mod tests {
     use crate::report::tests::{header, record};
     use std::os::unix::ffi::OsStrExt as _;
     use std::process::Command;
+    use std::sync::Arc;
 
     #[test]
     fn the_command_repeats_exactly_one_case() {
@@ -107,9 +108,9 @@ mod tests {
             ..header()
         };
         assert!(repeat(&seed, &record).ends_with(" --seed 7"));
-        record.place.device = "A: b".into();
+        Arc::make_mut(&mut record.place).device = "A: b".into();
         assert!(repeat(&header(), &record).contains(" --backend c --device 'A: b' "));
-        record.place.compiler = "2".into();
+        Arc::make_mut(&mut record.place).compiler = "2".into();
         assert!(repeat(&header(), &record).contains("--futhark futhark "));
     }
 
@@ -124,7 +125,7 @@ mod tests {
         };
         let command = |record: &Record| repeat(&header, record);
         let mut found = record("a.fut", "cuda", Outcome::Fail);
-        found.place.device = "emulated: delayed,order=reversed".into();
+        Arc::make_mut(&mut found.place).device = "emulated: delayed,order=reversed".into();
         let shown = command(&found);
         assert!(
             shown.starts_with(

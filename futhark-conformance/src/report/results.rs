@@ -10,11 +10,12 @@ use super::summary::{Counts, Summary};
 use super::{html, junit, markdown, text};
 use crate::devices::Device;
 use crate::expect::Expectation;
-use crate::record::{Header, NOWHERE, Record};
+use crate::record::{Header, NOWHERE, Place, Record};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a run found.
 ///
@@ -113,8 +114,13 @@ impl Report {
     fn read_one(file: &Path) -> io::Result<Report> {
         let mut lines = Lines::open(file)?;
         let mut records = Vec::new();
+        let mut places: HashSet<Arc<Place>> = HashSet::new();
         while let Some(line) = lines.next_line()? {
-            if let Line::Record(record) = line {
+            if let Line::Record(mut record) = line {
+                match places.get(&record.place) {
+                    Some(place) => record.place = Arc::clone(place),
+                    None => drop(places.insert(Arc::clone(&record.place))),
+                }
                 records.push(record);
             }
         }

@@ -124,7 +124,7 @@ impl<'r> Summary<'r> {
         let changes = (report.baseline.as_ref()).map(|old| difference::since(old, report));
         let new: HashSet<_> = changes.iter().flat_map(Comparison::new_failures).collect();
         let columns: HashSet<_> = (records.iter().map(|record| &record.place))
-            .filter_map(Column::of)
+            .filter_map(|place| Column::of(place))
             .collect();
         let mut columns: Vec<Column<'_>> = columns.into_iter().collect();
         columns.sort_by_cached_key(|column| {
@@ -232,6 +232,7 @@ pub(super) fn seconds<'r>(records: impl IntoIterator<Item = &'r Record>) -> f64 
 mod tests {
     use super::*;
     use crate::report::tests::{record, report};
+    use std::sync::Arc;
 
     #[test]
     fn columns_come_in_the_order_of_backends_and_versions() {
@@ -243,7 +244,7 @@ mod tests {
         ]
         .map(|(backend, compiler)| {
             let mut record = record("a.fut", backend, Outcome::Pass);
-            record.place.compiler = compiler.into();
+            Arc::make_mut(&mut record.place).compiler = compiler.into();
             record
         });
         let report = report(&records);

@@ -119,6 +119,7 @@ mod tests {
     use crate::record::{Outcome, Record};
     use crate::report::tests::{record, report};
     use console::measure_text_width;
+    use std::sync::Arc;
 
     fn rendered(records: &[Record]) -> String {
         console::set_colors_enabled(false);
@@ -154,8 +155,8 @@ mod tests {
                             number % 7
                         );
                         let mut one = record(&name, backend, outcome);
-                        one.place.device = (*device).into();
-                        one.place.compiler = compiler.into();
+                        Arc::make_mut(&mut one.place).device = (*device).into();
+                        Arc::make_mut(&mut one.place).compiler = compiler.into();
                         one.finding.case = format!("entry_point #{case}");
                         one.finding.message = match outcome {
                             Outcome::Fail => format!("expected {number}, got 0 in a message that is longer than a line of the terminal is wide, \u{65e5}\u{672c}\nmore"),
@@ -297,7 +298,7 @@ mod tests {
     #[test]
     fn emulated_devices_are_marked() {
         let mut found = record("a.fut", "cuda", Outcome::Pass);
-        found.place.device = "emulated: delayed".into();
+        Arc::make_mut(&mut found.place).device = "emulated: delayed".into();
         let text = rendered(&[found]);
         assert!(text.contains("cuda\n         emulated\nprogram"), "{text}");
     }
@@ -306,7 +307,7 @@ mod tests {
     fn devices_of_one_backend_have_columns_of_their_own() {
         let on = |device: &str, outcome| {
             let mut found = record("a.fut", "opencl", outcome);
-            found.place.device = device.into();
+            Arc::make_mut(&mut found.place).device = device.into();
             found
         };
         let head = |records: &[Record]| {

@@ -101,11 +101,11 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     let order: Vec<usize> = order.filter(|&number| is_new(&jobs[number])).collect();
     announce(&plan, order.len(), interrupted.as_ref());
     let estimates = &plan.selected.estimates;
-    let queue =
-        Queue::new(order.clone(), order::groups(jobs)).limited(config.budget.map(|budget| Limit {
-            until: begun + budget,
-            estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
-        }));
+    let limit = config.budget.map(|budget| Limit {
+        until: begun + budget,
+        estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
+    });
+    let queue = Queue::new(order.clone(), order::groups(jobs), limit);
     let created = JsonReport::create(target.clone(), &plan.header);
     let mut run = Run {
         config,
@@ -240,7 +240,7 @@ impl Run<'_> {
             Update::Remark(text) => self.progress.remark(&job.place, &text),
             Update::Found(finding) => {
                 let mut record = Record {
-                    place: job.place.clone(),
+                    place: job.place.clone().into(),
                     finding,
                 };
                 self.expectations.judge(&mut record);

@@ -18,6 +18,7 @@ use crate::report::json::SCHEMA;
 use crate::toolchain;
 use anyhow::anyhow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a run is about to do.
 pub struct Plan<'c> {
@@ -110,12 +111,12 @@ impl<'c> Plan<'c> {
         self.corpus.skipped().map(|(program, reason)| {
             let nowhere = || NOWHERE.to_owned();
             Record {
-                place: Place {
+                place: Arc::new(Place {
                     program: program.name(),
                     backend: nowhere(),
                     device: nowhere(),
                     compiler: nowhere(),
-                },
+                }),
                 finding: Finding {
                     check: "compile".to_owned(),
                     case: String::new(),

@@ -234,7 +234,7 @@ pub fn left_out(budget: Duration, all: usize, waiting: &[&Job], seconds: f64) ->
     if waiting.is_empty() {
         return None;
     }
-    let mut text = format!(
+    let text = format!(
         "--budget {} left out {} of {} ({}):",
         humantime::format_duration(budget),
         waiting.len(),
@@ -245,18 +245,11 @@ pub fn left_out(budget: Duration, all: usize, waiting: &[&Job], seconds: f64) ->
     for job in waiting {
         *backends.entry(&job.place.backend).or_default() += 1;
     }
-    let mut width = usize::MAX;
-    for (backend, count) in backends {
-        let item = format!("{backend} {count}");
-        if width.saturating_add(item.len() + 2) > 76 {
-            text.push_str("\n  ");
-            width = 2;
-        } else {
-            text.push_str(", ");
-            width += 2;
-        }
-        width += item.len();
-        text.push_str(&item);
-    }
-    Some(text)
+    let items = backends
+        .iter()
+        // A break only between backends.
+        .map(|(backend, count)| format!("{backend}\u{a0}{count}"))
+        .collect::<Vec<_>>();
+    let items = textwrap::fill(&items.join(", "), 75).replace('\n', "\n  ");
+    Some(format!("{text}\n  {}", items.replace('\u{a0}', " ")))
 }

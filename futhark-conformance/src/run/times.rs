@@ -9,35 +9,29 @@ use crate::record::{Place, Record};
 use crate::report::Report;
 use std::collections::HashMap;
 
-/// The times of jobs in an earlier run.
+/// The seconds of each check in an earlier run.
 #[derive(Debug, Default)]
 pub struct Times {
-    jobs: HashMap<Place, Vec<Option<f64>>>,
-    /// The sum and the number of the jobs of each backend and device.
-    columns: HashMap<[String; 2], Vec<(f64, f64)>>,
+    /// Those of a job.
+    jobs: HashMap<(Place, String), f64>,
+    /// The sum and the number of the jobs of a backend and device.
+    devices: HashMap<([String; 2], String), (f64, f64)>,
 }
 
 impl Times {
-    /// The times in the results of a run: of each check of the catalog, the seconds of its cases.
+    /// The times in the results of a run.
     #[must_use]
     pub fn of(results: &Report) -> Times {
         let mut times = Times::default();
         for Record { place, finding } in results.records() {
-            let mut names = checks::ALL.iter().map(|check| check.name);
-            let Some(check) = names.position(|name| name == finding.check) else {
-                continue;
-            };
-            let job = times.jobs.entry(on_any_machine(place));
-            let job = job.or_insert_with(|| vec![None; checks::ALL.len()]);
-            *job[check].get_or_insert(0.0) += finding.seconds;
+            let check = (on_any_machine(place), finding.check.clone());
+            *times.jobs.entry(check).or_default() += finding.seconds;
         }
-        for (place, seconds) in &times.jobs {
-            let column = times.columns.entry(column(place));
-            let column = column.or_insert_with(|| vec![(0.0, 0.0); checks::ALL.len()]);
-            for ((sum, count), seconds) in column.iter_mut().zip(seconds) {
-                *sum += seconds.unwrap_or_default();
-                *count += f64::from(u8::from(seconds.is_some()));
-            }
+        for ((place, check), seconds) in &times.jobs {
+            let device = times.devices.entry((device(place), check.clone()));
+            let (sum, count) = device.or_default();
+            *sum += seconds;
+            *count += 1.0;
         }
         times
     }
@@ -47,25 +41,24 @@ impl Times {
     #[must_use]
     pub fn estimate(&self, job: &Job) -> f64 {
         let place = on_any_machine(&job.place);
-        let known = self.jobs.get(&place);
-        let column = self.columns.get(&column(&place));
         let slowness = f64::from(u32::try_from(cover::slowness(&job.device)).unwrap_or(u32::MAX));
-        let of_check = |(number, check): (usize, &checks::Check)| {
-            let mut selected = job.checks.iter();
-            if !job.checks.is_empty() && !selected.any(|pattern| pattern.concerns(check.name)) {
-                return 0.0;
-            }
+        let is_selected = |check: &&checks::Check| {
+            job.checks.is_empty() || job.checks.iter().any(|it| it.concerns(check.name))
+        };
+        let of_check = |check: &checks::Check| {
+            let name = check.name.to_owned();
+            let known = self.jobs.get(&(place.clone(), name.clone())).copied();
             let mean = || {
-                let (sum, count) = column?[number];
-                (count > 0.0).then(|| sum / count)
+                let (sum, count) = self.devices.get(&(device(&place), name))?;
+                Some(sum / count)
             };
-            let known = known.and_then(|known| known[number]).or_else(mean);
-            known.unwrap_or(match check.name {
+            known.or_else(mean).unwrap_or(match check.name {
                 "compile" => COMPILE,
                 _ => CHECK * slowness,
             })
         };
-        REST * slowness + checks::ALL.iter().enumerate().map(of_check).sum::<f64>()
+        let checks = checks::ALL.iter().filter(is_selected);
+        REST * slowness + checks.map(of_check).sum::<f64>()
     }
 }
 
@@ -89,7 +82,7 @@ fn on_any_machine(place: &Place) -> Place {
     }
 }
 
-fn column(place: &Place) -> [String; 2] {
+fn device(place: &Place) -> [String; 2] {
     [place.backend.clone(), place.device.clone()]
 }
 

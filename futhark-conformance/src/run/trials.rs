@@ -121,11 +121,11 @@ fn check(job: Job, shared: &Shared) -> Result<(), Failed> {
     };
     expectations().visit(&place);
     let mut records = Vec::new();
-    let queue = Queue::new(vec![0], vec![0]);
+    let queue = Queue::new(vec![0], vec![0], None);
     jobs::run(&[job], &queue, &shared.settings, 1, |_, update| {
         if let Update::Found(finding) = update {
             let mut record = Record {
-                place: place.clone(),
+                place: place.clone().into(),
                 finding,
             };
             expectations().judge(&mut record);
