@@ -30,7 +30,7 @@ pub enum Cause {
     Error,
     /// The process died.
     Crash,
-    /// A step exceeded its time limit.
+    /// A case exceeded its time limit.
     Timeout,
     /// Memory was not freed.
     Leak,

@@ -33,7 +33,7 @@
 //!
 //! Each case that matches must end within this time. If it does not, it has failed as expected, and
 //! with `check = "CHECK"` the other cases of the check are skipped: one failure suffices. The limit also
-//! applies to calls of the check that are only measured, and not to steps that others depend on, such as
+//! applies to calls of the check that are only measured, and not to what other cases depend on, such as
 //! creating the first context. A run with a shorter `--timeout` keeps that.
 
 mod suggested;
@@ -71,7 +71,7 @@ pub struct Expectation {
     folder: PathBuf,
     matched: bool,
     /// Whether a job that it is about has begun.
-    in_scope: bool,
+    has_run: bool,
     /// For entries without a case: whether a case has failed, for each check of the jobs that still run.
     has_failed: HashMap<(Place, String), bool>,
 }
@@ -195,7 +195,7 @@ impl Expectations {
     /// Records that checks run at this place, so that entries about it must match.
     pub fn visit(&mut self, place: &Place) {
         for entry in &mut self.list {
-            entry.in_scope |= entry.is_about(place);
+            entry.has_run |= entry.is_about(place);
         }
     }
 
@@ -274,7 +274,7 @@ impl Expectations {
 
     /// The entries about visited places that matched no result.
     pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
-        let is_unmatched = |entry: &&Expectation| entry.in_scope && !entry.matched;
+        let is_unmatched = |entry: &&Expectation| entry.has_run && !entry.matched;
         self.list.iter().filter(is_unmatched)
     }
 }
@@ -384,7 +384,7 @@ impl Entry {
                             timeout: self.timeout,
                             folder: folder.to_owned(),
                             matched: false,
-                            in_scope: false,
+                            has_run: false,
                             has_failed: HashMap::new(),
                         }));
                     }

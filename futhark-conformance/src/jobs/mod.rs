@@ -46,9 +46,9 @@ pub struct Job {
 pub struct Settings {
     /// This program, for starting child processes.
     pub executable: PathBuf,
-    /// The time limit of a step.
+    /// The time limit of a case.
     pub timeout: Duration,
-    /// The shorter time limits of steps that are expected to hang.
+    /// The shorter time limits of cases that are expected to hang.
     pub hangs: TimeLimits,
     /// The folder for temporary files of child processes; without one, they use `TMPDIR` of this
     /// process.
@@ -62,14 +62,14 @@ pub struct Settings {
 pub enum Update {
     /// The job begins.
     Started,
-    /// A step begins.
-    Step {
+    /// A case begins.
+    Case {
         /// The check.
         check: String,
         /// The case.
         case: String,
     },
-    /// A step has ended with a result.
+    /// A case has ended with a result.
     Found(Finding),
     /// Something that is neither a result nor a failure.
     Remark(String),

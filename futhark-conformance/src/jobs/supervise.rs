@@ -81,9 +81,9 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         let hang_of = |check: &str, case: &str| settings.hangs.of(&job.place, check, case);
         let end = match process {
             Ok(mut process) => process.listen(&hang_of, &mut |event| match event {
-                Event::Begin { check, case, .. } => send(Update::Step { check, case }),
+                Event::Begin { check, case, .. } => send(Update::Case { check, case }),
                 Event::End(finding) => send(Update::Found(finding)),
-                Event::Waiting => send(Update::Step {
+                Event::Waiting => send(Update::Case {
                     check: "compile".to_owned(),
                     case: "waiting for another run".to_owned(),
                 }),

@@ -44,8 +44,8 @@ impl Progress {
         }
     }
 
-    /// A step of a job begins.
-    pub fn step(&mut self, place: &Place, check: &str, case: &str) {
+    /// A case of a job begins.
+    pub fn case(&mut self, place: &Place, check: &str, case: &str) {
         let message = format!("{place}: {check} {case}");
         self.bar.set_message(shown(&message).into_owned());
     }
@@ -58,7 +58,7 @@ impl Progress {
         }
     }
 
-    /// A step of a job has ended.
+    /// A case of a job has ended.
     pub fn found(&mut self, job: usize, Record { place, finding }: &Record) {
         self.running.entry(job).or_default().add(finding.outcome);
         if finding.outcome == Outcome::Fail && !self.bar.is_hidden() {

@@ -62,7 +62,7 @@ use std::time::{Duration, Instant};
 /// }
 /// ```
 ///
-/// Blocks until every job has ended; [`Config::budget`] and the time limit of each step,
+/// Blocks until every job has ended; [`Config::budget`] and the time limit of each case,
 /// [`Config::work`], bound that time. Shows the progress on the standard error stream, and prints nothing
 /// else. Several runs of one process at a time are possible, but their progress is mixed up.
 ///
@@ -236,7 +236,7 @@ impl Run<'_> {
                 };
                 self.running.insert(number, running);
             }
-            Update::Step { check, case } => self.progress.step(&job.place, &check, &case),
+            Update::Case { check, case } => self.progress.case(&job.place, &check, &case),
             Update::Remark(text) => self.progress.remark(&job.place, &text),
             Update::Found(finding) => {
                 let mut record = Record {

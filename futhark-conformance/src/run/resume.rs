@@ -24,8 +24,9 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    /// Finds the results of an interrupted run in `file`, and the jobs of it that need not run again: those that have ended, of programs that have not changed, nor a file that
-    /// they import. Returns `None` if there are no results.
+    /// Finds the results of an interrupted run in `file`, and the jobs that need not run again: those
+    /// that have ended, of programs that have not changed, nor a file that they import. Returns `None` if
+    /// there are no results.
     ///
     /// # Errors
     /// If the results cannot be read, or are of a run with other compilers, devices or options.
