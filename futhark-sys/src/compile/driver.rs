@@ -48,7 +48,7 @@ impl Driver {
         let words = variables.flat_map(|(name, value)| [name, value]);
         let name = words.fold(name, |name, word| name.with(word.as_encoded_bytes()));
         let no_text = || no_compiler("its path or an argument is not UTF-8");
-        let text = facts::kept(Some(results), name, || {
+        let text = facts::kept(Some(results), name, Vec::new(), || {
             let driver = Driver::ask()?;
             let text = driver.to_text().ok_or_else(no_text)?;
             // The program can be a wrapper.

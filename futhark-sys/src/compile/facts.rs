@@ -10,7 +10,6 @@ use super::hash::Hash;
 use super::toolchain::{self, Toolchain};
 
 /// The answer of some executables.
-#[derive(PartialEq, Eq)]
 pub(super) struct Answer {
     pub programs: Vec<PathBuf>,
     pub text: String,
@@ -23,68 +22,74 @@ pub(super) fn version(
     ask: impl Fn() -> Result<String, Error>,
 ) -> Result<String, Error> {
     let name = Hash::new().with("version");
-    kept(
-        results,
-        name.with(program.as_os_str().as_encoded_bytes()),
-        || {
-            let programs = vec![program.to_owned()];
-            ask().map(|text| Answer { programs, text })
-        },
-    )
+    let name = name.with(program.as_os_str().as_encoded_bytes());
+    let programs = vec![program.to_owned()];
+    kept(results, name, programs.clone(), || {
+        let (programs, text) = (programs.clone(), ask()?);
+        Ok(Answer { programs, text })
+    })
 }
 
 /// The text that `ask` returns, kept in the folder `results` under `name`. Calls `ask` only if one of the
 /// executables was replaced since, or is a script or the like, which can run anything.
+///
+/// `programs` are the executables that will answer. If others do, they are asked again, now that the files to look at are
+/// known.
 pub(super) fn kept(
     results: Option<&Path>,
     name: Hash,
+    programs: Vec<PathBuf>,
     ask: impl Fn() -> Result<Answer, Error>,
 ) -> Result<String, Error> {
     let Some(results) = results else {
         return Ok(ask()?.text);
-    };
-    let stamps = |programs: &[PathBuf]| {
-        let mut stamps = String::new();
-        for program in programs {
-            let files = Toolchain::files(program);
-            if toolchain::can_run_others(files.last()?) {
-                return None;
-            }
-            files.iter().for_each(|file| stamps += &exact(file));
-        }
-        Some(stamps)
     };
     let name = name.with(env!("FUTHARK_SYS_SOURCES")).hex();
     let file = results.join("facts").join(&name[..32]);
     // After a power failure, the file can be empty.
     let found = std::fs::read_to_string(&file).unwrap_or_default();
     let mut parts = found.splitn(3, '\n');
-    if let (Some(then), Some(programs), Some(text)) = (parts.next(), parts.next(), parts.next()) {
-        let programs: Vec<PathBuf> = programs.split('\t').map(PathBuf::from).collect();
+    if let (Some(then), Some(paths), Some(text)) = (parts.next(), parts.next(), parts.next()) {
+        let programs: Vec<PathBuf> = paths.split('\t').map(PathBuf::from).collect();
         if stamps(&programs).as_deref() == Some(then) {
             return Ok(text.to_owned());
         }
     }
-    let first = ask()?;
-    let before = stamps(&first.programs);
-    let paths: Option<Vec<&str>> = first.programs.iter().map(|path| path.to_str()).collect();
-    let (Some(before), Some(paths)) = (before, paths.map(|paths| paths.join("\t"))) else {
-        return Ok(first.text);
-    };
-    // The first answer tells only which files to look at: they could be replaced after it.
-    let answer = ask()?;
-    if answer == first && stamps(&first.programs).as_ref() == Some(&before) {
+    // Before the question: the answer of a file that is replaced meanwhile is not kept for the new one.
+    let mut before = stamps(&programs);
+    let mut answer = ask()?;
+    if answer.programs != programs {
+        before = stamps(&answer.programs);
+        let first = std::mem::replace(&mut answer, ask()?);
+        before = before.filter(|_| answer.programs == first.programs);
+    }
+    let paths: Option<Vec<&str>> = answer.programs.iter().map(|path| path.to_str()).collect();
+    if let (Some(before), Some(paths)) = (before, paths) {
         // Without the file, the next process only asks again, so failures are ignored. It is renamed, so that
         // another process reads all of it or nothing.
         let new = temporary(&file);
+        let text = format!("{before}\n{}\n{}", paths.join("\t"), answer.text);
         let written = std::fs::create_dir_all(results.join("facts"))
-            .and_then(|()| std::fs::write(&new, format!("{before}\n{paths}\n{}", answer.text)))
+            .and_then(|()| std::fs::write(&new, text))
             .and_then(|()| std::fs::rename(&new, &file));
         if written.is_err() {
             let _ = std::fs::remove_file(new);
         }
     }
     Ok(answer.text)
+}
+
+/// The [exact] stamps of all files of some executables; `None` if one of them can run others.
+fn stamps(programs: &[PathBuf]) -> Option<String> {
+    let mut stamps = String::new();
+    for program in programs {
+        let files = Toolchain::files(program);
+        if toolchain::can_run_others(files.last()?) {
+            return None;
+        }
+        files.iter().for_each(|file| stamps += &exact(file));
+    }
+    Some(stamps)
 }
 
 /// The real path, size and time of each file. Equal for a copy that keeps them, such as an unpacked archive
@@ -153,7 +158,7 @@ mod tests {
         // A script can run another program.
         fs::write(&program, "#!/bin/sh\nexec true\n").unwrap();
         assert_eq!([asked(), asked()], [true, true]);
-        // A program that is replaced after its first answer, and one without file.
+        // A program that is replaced while it answers, and one without file.
         fs::copy("/bin/true", &program).unwrap();
         let number = Cell::new(0);
         let count = |program: &Path| {
@@ -165,9 +170,9 @@ mod tests {
             });
             version.unwrap()
         };
+        assert_eq!(count(&program), "1");
         assert_eq!(count(&program), "2");
-        assert_eq!(count(&program), "4");
-        assert_eq!(count(&folder.join("none")), "5");
+        assert_eq!(count(&folder.join("none")), "3");
         fs::remove_dir_all(&folder).unwrap();
     }
 }
