@@ -1,5 +1,4 @@
-//! The checksum of results of builds, and of the stored values and cache files of futhark-safe, whose module
-//! `stored` documents it.
+//! The checksum of the stored values and cache files of futhark-safe, whose module `stored` documents it.
 //!
 //! It detects accidents, not attacks: anyone can compute it.
 

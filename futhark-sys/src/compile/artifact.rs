@@ -166,7 +166,7 @@ impl Artifact {
     pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {
         // SAFETY: the file is a result of `Build::run`, which renames a folder to its final,
         // content-derived name only when everything in it is complete and on the disk, and compares
-        // it with its checksum when it finds it again; or it was recorded from such a folder,
+        // the sizes of its files when it finds it again; or it was recorded from such a folder,
         // `Stored::open` verified that its bytes are unchanged, and the user trusts the recording like a compiler.
         unsafe { crate::load::open(&self.library(), self.symbol()) }
     }
