@@ -6,7 +6,7 @@
 use crate::key::key;
 use crate::parallel;
 use anyhow::{Context as _, anyhow, bail};
-use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::compile::process;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -177,7 +177,7 @@ impl Compiler {
 
     /// The compiler with this name, if it can be started.
     fn ask(name: OsString) -> Option<Compiler> {
-        let answer = process::run(Command::new(&name).arg("--version"), Limits::query()).ok()?;
+        let answer = process::query(Command::new(&name).arg("--version")).ok()?;
         let version = answer.stdout();
         answer
             .status
@@ -190,12 +190,9 @@ impl Compiler {
 fn run(command: &mut Command) -> anyhow::Result<()> {
     let compiler = command.get_program().display().to_string();
     // Not the limit of a step, which is for the programs under test.
-    let limits = Limits {
-        time: Some(Duration::from_secs(600)),
-        ..Limits::WORK
-    };
+    let limit = Some(Duration::from_secs(600));
     let output =
-        process::run(command, limits).with_context(|| format!("failed to run {compiler}"))?;
+        process::run_within(command, limit).with_context(|| format!("failed to run {compiler}"))?;
     if !output.status.success() {
         bail!(
             "{compiler} cannot compile the emulated device:\n{}",

@@ -2,7 +2,7 @@
 //! functions that manifests do not list, with the right types.
 
 use crate::harness::steps::{StepResult, Stop};
-use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::compile::process;
 use futhark_safe::compile::{Artifact, Toolchain};
 use std::ffi::OsString;
 use std::process::Command;
@@ -30,7 +30,7 @@ pub fn check(artifact: &Artifact) -> StepResult {
     for folder in Toolchain::include_folders(program.backend) {
         command.arg("-isystem").arg(folder);
     }
-    let output = process::run(command.arg(&source), Limits::WORK)
+    let output = process::run(command.arg(&source))
         .map_err(|error| Stop::skip(format!("failed to run {}: {error}", cc.display())))?;
     if output.status.success() {
         return Ok(());

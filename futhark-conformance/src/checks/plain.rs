@@ -12,7 +12,7 @@ use crate::values::HostValue;
 use askama::Template;
 use futhark_manifest::{ArrayOps, ElemType, Program, Type, TypeRef};
 use futhark_safe::compile::Artifact;
-use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::compile::process;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -210,8 +210,7 @@ fn run(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<process::Output> {
         calls,
     };
     let executable = compile(artifact.folder(), &generated, &text.to_string())?;
-    process::run(&mut Command::new(&executable), Limits::WORK)
-        .map_err(|error| Stop::error(error.to_string()))
+    process::run(&mut Command::new(&executable)).map_err(|error| Stop::error(error.to_string()))
 }
 
 /// What the C program printed.
@@ -302,7 +301,7 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     command.args(["-std=c99", "-O0", "-w"]).arg(include);
     command.args([generated, &new_source]).arg("-o").arg(&new);
     command.args(["-lm", "-lpthread"]);
-    let output = process::run(&mut command, Limits::WORK)
+    let output = process::run(&mut command)
         .map_err(|error| Stop::skip(format!("failed to run {}: {error}", cc.display())))?;
     if !output.status.success() {
         let said = output.stderr();

@@ -10,7 +10,7 @@ use crate::inputs::{Failure, Input, Store, binary};
 use crate::key::key;
 use crate::lines::{Lines, shortened};
 use futhark_manifest::{Backend, EntryPoint};
-use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::compile::process;
 use futhark_safe::dynamic::Value;
 use futhark_safe::{ErrorKind, Tuning};
 use std::cell::RefCell;
@@ -103,7 +103,7 @@ impl<'a> Server<'a> {
             let mut command = Command::new(compiler.program());
             command.args(["c", "--server", "-o"]).args([&made, source]);
             command.env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"));
-            let output = process::run(&mut command, Limits::WORK).map_err(failed)?;
+            let output = process::run(&mut command).map_err(failed)?;
             if !output.status.success() {
                 return Err(unmade(output.stderr().trim()));
             }

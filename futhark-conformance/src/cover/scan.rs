@@ -8,7 +8,7 @@ use crate::toolchain::{self, Futhark};
 use anyhow::Context as _;
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Compiler;
-use futhark_safe::compile::process::{self, Limits};
+use futhark_safe::compile::process;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -124,7 +124,7 @@ fn compile(source: &Path, compiler: &Compiler) -> anyhow::Result<Option<Compiled
     let mut command = Command::new(compiler.program());
     command.args(["c", "--library", "-o"]);
     command.args([&work.path().join("program"), source]);
-    match process::run(&mut command, Limits::WORK) {
+    match process::run(&mut command) {
         Ok(output) if output.status.success() => {}
         Err(error) if error.kind() != io::ErrorKind::TimedOut => return Err(error.into()),
         _ => return Ok(None),

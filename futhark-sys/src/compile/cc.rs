@@ -11,7 +11,7 @@ use super::cache::{Temporary, is_complete};
 use super::driver::{self, Driver, HOW_TO_INSTALL, no_compiler};
 use super::error::{Error, ErrorKind};
 use super::paths::write;
-use super::process::{self, Limits};
+use super::process;
 use super::toolchain::Toolchain;
 use super::unit::FIXED_FILES;
 use crate::table::SYMBOL;
@@ -316,7 +316,7 @@ pub(super) fn headers(results: &Path) -> Result<PathBuf, Error> {
 
 /// Runs the tool that `variable` can name; the inner error is its output.
 fn output_of(mut command: Command, variable: &str) -> Result<Result<(), String>, Error> {
-    let output = process::run(&mut command, Limits::WORK);
+    let output = process::run(&mut command);
     let program = command.get_program().display();
     match output {
         Ok(output) if output.status.success() => Ok(Ok(())),

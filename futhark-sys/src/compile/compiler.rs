@@ -9,7 +9,7 @@ use futhark_manifest::{Backend, Version, known};
 use super::error::{Error, ErrorKind};
 use super::facts;
 use super::files::Files;
-use super::process::{self, Limits, Output};
+use super::process::{self, Output};
 use super::toolchain::Toolchain;
 
 /// An executable Futhark compiler.
@@ -172,7 +172,7 @@ impl Compiler {
             Error::new(ErrorKind::NoCompiler, message)
         };
         let text = facts::version(results, &program, || {
-            let output = run(&program, [OsStr::new("--version")], Limits::query())
+            let output = process::query(Command::new(&program).arg("--version"))
                 .map_err(|error| fail(error.to_string()))?;
             let text = output.stdout();
             // "Futhark 0.25.32.\n..."
@@ -253,8 +253,9 @@ impl Compiler {
     /// cannot be run.
     pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
         let failed = |error| Error::io("run", &self.program, error);
-        let arguments = ["dataset", "-b", "-g", ty].map(OsStr::new);
-        let output = run(&self.program, arguments, Limits::DATA).map_err(failed)?;
+        let mut command = Command::new(&self.program);
+        command.args(["dataset", "-b", "-g", ty]);
+        let output = process::run(&mut command).map_err(failed)?;
         if !output.status.success() {
             return Err(Error::new(ErrorKind::Program, output.stderr().trim_end()));
         }
@@ -281,7 +282,7 @@ impl Compiler {
         arguments: impl IntoIterator<Item = &'a OsStr>,
         source: &Path,
     ) -> Result<Output, Error> {
-        let output = run(&self.program, arguments, Limits::WORK)
+        let output = process::run(Command::new(&self.program).args(arguments))
             .map_err(|error| Error::io("run", &self.program, error))?;
         if output.status.success() {
             return Ok(output);
@@ -333,12 +334,4 @@ fn is_internal(code: Option<i32>, text: &str) -> bool {
     ];
     let is_heading = |line: &str| HEADINGS.iter().any(|heading| line.starts_with(heading));
     code != Some(2) || text.lines().any(is_heading)
-}
-
-fn run<'a>(
-    program: &Path,
-    arguments: impl IntoIterator<Item = &'a OsStr>,
-    limits: Limits,
-) -> std::io::Result<Output> {
-    process::run(Command::new(program).args(arguments), limits)
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::error::{Error, ErrorKind};
 use super::facts::{self, Answer};
 use super::hash::Hash;
-use super::process::{self, Limits};
+use super::process;
 use super::toolchain::Toolchain;
 
 /// The C compiler's command.
@@ -112,7 +112,7 @@ impl Driver {
 
     /// What the compiler prints about itself with this argument.
     pub(super) fn ask_for(&self, argument: &str) -> std::io::Result<String> {
-        let output = process::run(self.command().arg(argument), Limits::query())?;
+        let output = process::query(self.command().arg(argument))?;
         Ok(output.stdout().trim().to_owned())
     }
 

@@ -8,7 +8,7 @@ use futhark_manifest::Version;
 
 use super::error::{Error, ErrorKind};
 use super::facts;
-use super::process::{self, Limits};
+use super::process;
 use super::toolchain::Toolchain;
 
 /// An executable ISPC.
@@ -27,7 +27,7 @@ impl Ispc {
         let program = Toolchain::ispc(futhark)
             .ok_or_else(|| no_ispc("found none on PATH, by ISPC or by FUTHARK_TOOLCHAIN"))?;
         let version = facts::version(Some(results), &program, || {
-            let output = process::run(Command::new(&program).arg("--version"), Limits::query())
+            let output = process::query(Command::new(&program).arg("--version"))
                 .map_err(|error| no_ispc(&format!("{}: {error}", program.display())))?;
             let text = output.stdout().trim().to_owned();
             match output.status.success() && !text.is_empty() {
@@ -47,7 +47,7 @@ impl Ispc {
         let mut command = Command::new(&self.program);
         command.args(ARGUMENTS).arg(format!("-O{level}"));
         command.arg(kernels).arg("-o").arg(object);
-        let output = process::run(&mut command, Limits::WORK)
+        let output = process::run(&mut command)
             .map_err(|error| no_ispc(&format!("{}: {error}", self.program.display())))?;
         if output.status.success() {
             return Ok(());

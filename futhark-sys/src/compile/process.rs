@@ -20,49 +20,17 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The time limit of a query.
 const QUERY: Duration = Duration::from_secs(20);
 
-/// The most that is kept of the text that a process prints, per stream.
+/// The most that is read as text of what a process prints, per stream; half of it from its end.
 const TEXT: u64 = 4 << 20;
 
 /// The most that a process may print, per stream. Otherwise it is killed, before it fills the disk.
 const DATA: u64 = 1 << 30;
 
-/// The limits of one command.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// The time until the process is killed; `None` for the limit of [`limit_time`].
-    pub time: Option<Duration>,
-    /// The number of bytes to keep of each stream; half of them from its end.
-    pub bytes: u64,
-}
-
-impl Limits {
-    /// For a compiler at work.
-    pub const WORK: Limits = Limits {
-        time: None,
-        bytes: TEXT,
-    };
-
-    /// For a program that prints data.
-    pub const DATA: Limits = Limits {
-        time: None,
-        bytes: DATA,
-    };
-
-    /// For a question that a program answers at once, such as `--version`.
-    #[must_use]
-    pub fn query() -> Limits {
-        Limits {
-            time: [Some(QUERY), default_time()].into_iter().flatten().min(),
-            bytes: TEXT,
-        }
-    }
-}
-
-/// The time limit of commands without one, in milliseconds.
+/// The time limit of commands, in milliseconds.
 static DEFAULT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Limits the time of every later command of this process that has no limit of its own, and of
-/// queries. Without this call they have none, as in a build script; queries have 20 seconds.
+/// Limits the time of every later [`run`] and [`query`] of this process. Without this call they have no limit, as in a
+/// build script; queries have 20 seconds.
 pub fn limit_time(limit: Duration) {
     let milliseconds = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     DEFAULT.store(milliseconds, Ordering::Relaxed);
@@ -90,8 +58,8 @@ pub fn join_group(leader: Option<u32>) {
 pub struct Output {
     /// How it ended.
     pub status: ExitStatus,
-    stdout: Captured,
-    stderr: Captured,
+    stdout: File,
+    stderr: File,
 }
 
 impl Output {
@@ -99,27 +67,21 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::FileTooLarge`]: it printed more than the limit.
-    pub fn data(self) -> io::Result<Vec<u8>> {
-        match self.stdout.omitted {
-            0 => Ok([self.stdout.first, self.stdout.last].concat()),
-            _ => Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                "the output is longer than the limit",
-            )),
-        }
+    /// The file with the output cannot be read.
+    pub fn data(&self) -> io::Result<Vec<u8>> {
+        part(&self.stdout, 0, self.stdout.metadata()?.len())
     }
 
-    /// The text on its standard output. A line in brackets takes the place of what was not kept.
+    /// The text on its standard output. A line in brackets takes the place of what is beyond 4 MiB.
     #[must_use]
     pub fn stdout(&self) -> String {
-        self.stdout.text()
+        text_of(&self.stdout)
     }
 
     /// The text on its standard error, likewise.
     #[must_use]
     pub fn stderr(&self) -> String {
-        self.stderr.text()
+        text_of(&self.stderr)
     }
 }
 
@@ -127,12 +89,31 @@ impl Output {
 ///
 /// # Errors
 ///
-/// It cannot be started. [`io::ErrorKind::TimedOut`]: it did not end within its time limit, and was
+/// It cannot be started. [`io::ErrorKind::TimedOut`]: it did not end within the limit of [`limit_time`], and was
 /// killed. [`io::ErrorKind::FileTooLarge`]: it printed more than 1 GiB, and was killed.
-pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
+pub fn run(command: &mut Command) -> io::Result<Output> {
+    run_within(command, default_time())
+}
+
+/// As [`run`], for a question that a program answers at once, such as `--version`.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn query(command: &mut Command) -> io::Result<Output> {
+    let limit = [Some(QUERY), default_time()].into_iter().flatten().min();
+    run_within(command, limit)
+}
+
+/// As [`run`], with another limit; `None` for none.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_within(command: &mut Command, limit: Option<Duration>) -> io::Result<Output> {
     #[cfg(feature = "tracing")]
     let _span = tracing::debug_span!(target: "futhark_sys", "compile step", ?command).entered();
-    let (mut stdout, mut stderr) = (unnamed_file()?, unnamed_file()?);
+    let (stdout, stderr) = (unnamed_file()?, unnamed_file()?);
     command.stdin(Stdio::null());
     command.stdout(stdout.try_clone()?);
     command.stderr(stderr.try_clone()?);
@@ -142,14 +123,13 @@ pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
     }
     let begun = Instant::now();
     let mut child = command.spawn()?;
-    let limit = limits.time.or_else(default_time);
     let mut pause = Duration::from_micros(100);
     let error = loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Output {
                 status,
-                stdout: Captured::read(&mut stdout, limits.bytes)?,
-                stderr: Captured::read(&mut stderr, limits.bytes)?,
+                stdout,
+                stderr,
             });
         }
         if let Some(limit) = limit.filter(|limit| begun.elapsed() >= *limit) {
@@ -170,7 +150,7 @@ pub fn run(command: &mut Command, limits: Limits) -> io::Result<Output> {
     let argument = argument.map(|argument| format!(" {}", argument.display()));
     let argument = argument.unwrap_or_default();
     let mut message = format!("`{program}{argument}` {error} and was killed");
-    let text = Captured::read(&mut stderr, limits.bytes)?.text();
+    let text = text_of(&stderr);
     if !text.trim().is_empty() {
         message += &format!("; its error output was:\n{}", text.trim_end());
     }
@@ -191,41 +171,30 @@ fn unnamed_file() -> io::Result<File> {
     Ok(file)
 }
 
-/// The beginning and the end of a stream.
-#[derive(Debug)]
-struct Captured {
-    first: Vec<u8>,
-    /// The number of bytes between them.
-    omitted: u64,
-    last: Vec<u8>,
+/// The text in a file; of a long one, the beginning and the end.
+fn text_of(file: &File) -> String {
+    let read = || {
+        let length = file.metadata()?.len();
+        if length <= TEXT {
+            return part(file, 0, length);
+        }
+        let mut bytes = part(file, 0, TEXT / 2)?;
+        bytes.extend(format!("\n[bytes omitted: {}]\n", length - TEXT).as_bytes());
+        bytes.extend(part(file, length - TEXT / 2, length)?);
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_else(|error: io::Error| {
+        format!("[the output cannot be read: {error}]").into_bytes()
+    });
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
-impl Captured {
-    fn read(file: &mut File, bytes: u64) -> io::Result<Captured> {
-        let length = file.metadata()?.len();
-        let start = length.min(bytes / 2);
-        let end = start.max(length.saturating_sub(bytes / 2));
-        let mut part = |from, to| {
-            let mut part = Vec::new();
-            file.seek(SeekFrom::Start(from))?;
-            file.take(to - from).read_to_end(&mut part)?;
-            io::Result::Ok(part)
-        };
-        Ok(Captured {
-            first: part(0, start)?,
-            omitted: end - start,
-            last: part(end, length)?,
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut bytes = self.first.clone();
-        if self.omitted > 0 {
-            bytes.extend(format!("\n[bytes omitted: {}]\n", self.omitted).as_bytes());
-        }
-        bytes.extend(&self.last);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
+/// The bytes of a file between two offsets.
+fn part(mut file: &File, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    file.take(to - from).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -233,32 +202,30 @@ impl Captured {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, limits: Limits) -> io::Result<Output> {
-        run(Command::new("sh").args(["-c", script]), limits)
+    fn shell(script: &str) -> io::Result<Output> {
+        run(Command::new("sh").args(["-c", script]))
     }
 
-    fn within(milliseconds: u64) -> Limits {
-        Limits {
-            time: Some(Duration::from_millis(milliseconds)),
-            ..Limits::WORK
-        }
+    fn shortly(script: &str) -> io::Result<Output> {
+        let limit = Some(Duration::from_millis(200));
+        run_within(Command::new("sh").args(["-c", script]), limit)
     }
 
     #[test]
     fn status_and_output_are_those_of_the_command() {
-        let output = shell("echo out; echo error >&2; exit 3", Limits::WORK).unwrap();
+        let output = shell("echo out; echo error >&2; exit 3").unwrap();
         assert_eq!(output.status.code(), Some(3));
         assert_eq!(output.stderr(), "error\n");
         assert_eq!(output.stdout(), "out\n");
         assert_eq!(output.data().unwrap(), b"out\n");
-        let missing = run(&mut Command::new("/nowhere/futhark"), Limits::WORK);
+        let missing = run(&mut Command::new("/nowhere/futhark"));
         assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn a_command_that_hangs_is_killed_and_named() {
         let begun = Instant::now();
-        let error = shell("echo busy >&2; exec sleep 60", within(200)).unwrap_err();
+        let error = shortly("echo busy >&2; exec sleep 60").unwrap_err();
         assert!(begun.elapsed() < Duration::from_secs(20));
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         let message = error.to_string();
@@ -270,14 +237,14 @@ mod tests {
 
     #[test]
     fn a_command_that_closes_its_output_and_hangs_is_killed() {
-        let error = shell("exec sleep 60 >&- 2>&-", within(200)).unwrap_err();
+        let error = shortly("exec sleep 60 >&- 2>&-").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
     fn a_process_that_is_left_behind_is_not_waited_for() {
         let begun = Instant::now();
-        let output = shell("echo done; sleep 3 & exit 0", Limits::WORK).unwrap();
+        let output = shell("echo done; sleep 3 & exit 0").unwrap();
         assert!(begun.elapsed() < Duration::from_millis(2800));
         assert!(output.status.success());
         assert_eq!(output.stdout(), "done\n");
@@ -285,21 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_and_the_end_of_an_output_are_kept() {
-        let limits = Limits {
-            time: None,
-            bytes: 1000,
-        };
+    fn the_text_of_a_long_output_is_its_beginning_and_its_end() {
         // One line without end.
         let script = "printf first; head -c 5000000 /dev/zero | tr '\\0' x; printf last";
-        let output = shell(script, limits).unwrap();
+        let output = shell(script).unwrap();
         let text = output.stdout();
-        assert!(text.len() < 1100, "{}", text.len());
+        assert!(text.len() < 4_194_400, "{}", text.len());
         assert!(text.starts_with("firstxx") && text.ends_with("xxlast"));
-        assert!(text.contains("[bytes omitted: 4999009]"), "{text}");
-        assert_eq!(
-            output.data().unwrap_err().kind(),
-            io::ErrorKind::FileTooLarge
-        );
+        assert!(text.contains("x\n[bytes omitted: 805705]\nx"));
+        assert_eq!(output.data().unwrap().len(), 5_000_009);
     }
 }
