@@ -34,12 +34,11 @@
 //! ```
 
 mod bindings;
-#[cfg(any(feature = "compile", feature = "load"))]
-mod causes;
 #[doc(hidden)]
 pub mod checksum;
 #[cfg(feature = "compile")]
 pub mod compile;
+mod error;
 #[cfg(feature = "load")]
 pub mod load;
 pub mod table;

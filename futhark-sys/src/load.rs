@@ -3,10 +3,8 @@
 //! A library is never unloaded. It can have threads and destructors of thread-local storage, so
 //! unmapping it is never known to be safe.
 
-use std::fmt;
 use std::path::Path;
 
-use crate::causes;
 use crate::table::{self, Table};
 
 /// Loads the shared object at `path` and validates its table.
@@ -24,10 +22,9 @@ use crate::table::{self, Table};
 /// Loading runs the initialisers of the library, and the content of the table is trusted: the file
 /// must be an unchanged result of the feature `compile` of this crate.
 pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, Error> {
-    let fail = |kind, message: &str| Error {
-        kind,
-        message: format!("cannot load {}: {message}", path.display()),
-        source: None,
+    let fail = |kind, message: &str| {
+        let message = format!("cannot load {}: {message}", path.display());
+        Error::new(kind, message)
     };
     // The loader would block on a FIFO until another process writes to it.
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
@@ -49,13 +46,7 @@ pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, Error> {
 }
 
 /// Why a shared object cannot be used.
-///
-/// `{}` prints it without its [source](std::error::Error::source), `{:#}` with it.
-pub struct Error {
-    kind: ErrorKind,
-    message: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
-}
+pub type Error = crate::error::Error<ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,40 +58,4 @@ pub enum ErrorKind {
     Symbol,
     /// The table cannot be used; the source is a [`table::Error`].
     Table,
-}
-
-impl Error {
-    fn with(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
-        self.source = Some(Box::new(source));
-        self
-    }
-
-    /// The kind of failure.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        match f.alternate() {
-            true => causes::write(self, f),
-            false => Ok(()),
-        }
-    }
-}
-
-/// The message, the sources and the kind: `unwrap` and a failing `main` print this.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#} ({:?})", self.kind)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| &**source as _)
-    }
 }

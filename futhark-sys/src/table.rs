@@ -4,7 +4,6 @@
 //! text is UTF-8, and its self-test passed. Calling its functions is `unsafe`; `c/futhark_table.h`
 //! documents their arguments.
 
-use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
@@ -354,11 +353,7 @@ unsafe fn valid_text(text: *const c_char) -> &'static str {
 }
 
 /// Why a table cannot be used.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Error {
-    kind: ErrorKind,
-    message: Cow<'static, str>,
-}
+pub type Error = crate::error::Error<ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -371,31 +366,3 @@ pub enum ErrorKind {
     /// A text in the table is missing or not UTF-8.
     Text,
 }
-
-impl Error {
-    fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Error {
-        let message = message.into();
-        Error { kind, message }
-    }
-
-    /// The kind of failure.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-/// The message and the kind: `unwrap` and a failing `main` print this.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self} ({:?})", self.kind)
-    }
-}
-
-impl std::error::Error for Error {}

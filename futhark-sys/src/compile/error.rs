@@ -1,21 +1,15 @@
 //! Errors of a build.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use futhark_manifest::Version;
-
-use crate::causes;
 
 /// Why a program could not be built.
 ///
 /// The message contains the error output of the compiler that failed, and often says what to do
-/// next. `{}` prints it without its [source](std::error::Error::source), `{:#}` with it.
-pub struct Error {
-    kind: ErrorKind,
-    message: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
-}
+/// next.
+pub type Error = crate::error::Error<ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,28 +53,14 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error {
-            kind,
-            message: message.into(),
-            source: None,
-        }
+    pub(super) fn io(doing: &str, path: impl AsRef<Path>, error: std::io::Error) -> Error {
+        let message = format!("cannot {doing} {}", path.as_ref().display());
+        Error::new(ErrorKind::Io, message).with(error)
     }
 
-    pub(super) fn io(doing: &str, path: impl Into<PathBuf>, error: std::io::Error) -> Error {
-        Error {
-            kind: ErrorKind::Io,
-            message: format!("cannot {doing} {}", path.into().display()),
-            source: Some(Box::new(error)),
-        }
-    }
-
-    pub(super) fn manifest(path: impl Into<PathBuf>, error: futhark_manifest::Error) -> Error {
-        Error {
-            kind: ErrorKind::Manifest,
-            message: format!("cannot use the manifest {}", path.into().display()),
-            source: Some(Box::new(error)),
-        }
+    pub(super) fn manifest(path: &Path, error: futhark_manifest::Error) -> Error {
+        let message = format!("cannot use the manifest {}", path.display());
+        Error::new(ErrorKind::Manifest, message).with(error)
     }
 
     /// The generated C is not in the expected form. `item` is the function or struct in it that
@@ -116,34 +96,5 @@ impl Error {
             source.display()
         );
         Error::new(ErrorKind::NoSource, message)
-    }
-
-    /// The kind of failure.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-}
-
-/// The message, the sources and the kind: `unwrap` and a failing `main` print this.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#} ({:?})", self.kind)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        match f.alternate() {
-            true => causes::write(self, f),
-            false => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| &**source as _)
     }
 }
