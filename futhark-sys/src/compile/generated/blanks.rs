@@ -24,6 +24,7 @@ use futhark_manifest::{Program, Structure};
 
 use super::layout::{ArrayStruct, Component, Layouts};
 use super::source::Source;
+use super::token::captures;
 
 /// An empty array in an unused component, and the shape that entry points expect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +63,9 @@ pub(super) fn all(
             let Some(function) = source.functions.get(&*variant.construct) else {
                 continue;
             };
-            let blank = |tokens: &[&str]| {
-                let component = blank_component(tokens)?;
+            let empty = captures(&function.body, "v -> $ = $ ( ctx , NULL , 0");
+            let blanks = empty.filter_map(|[field, new]| {
+                let component = component(field).filter(|_| new.starts_with("futhark_new_"))?;
                 let Component::Array(array) = components.get(component)? else {
                     return None;
                 };
@@ -73,8 +75,8 @@ pub(super) fn all(
                     shape: sizes.shape(&(ty.c_ident().to_owned(), component))?,
                 };
                 blank.bytes().map(|_| blank)
-            };
-            let blanks: Vec<Blank> = function.body.windows(11).filter_map(blank).collect();
+            });
+            let blanks: Vec<Blank> = blanks.collect();
             if !blanks.is_empty() {
                 all.insert(variant.construct.clone(), blanks);
             }
@@ -156,95 +158,37 @@ fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<(Pla
             _ => continue,
         };
         let ident = ty.c_ident();
-        for function in functions
-            .iter()
-            .filter_map(|name| source.functions.get(name))
-        {
-            copies.extend(function.body.windows(13).filter_map(|tokens| {
-                let [
-                    "v",
-                    "->",
-                    to,
-                    "=",
-                    "malloc",
-                    "(",
-                    "sizeof",
-                    "(",
-                    "*",
-                    value,
-                    "->",
-                    from,
-                    ")",
-                ] = *tokens
-                else {
-                    return None;
-                };
+        let functions = functions.iter().map(|name| source.functions.get(name));
+        for function in functions.flatten() {
+            let copied = captures(&function.body, "v -> $ = malloc ( sizeof ( * $ -> $ )");
+            copies.extend(copied.filter_map(|[to, value, from]| {
                 let to = component(to)?;
                 layouts.arrays(ident).find(|(i, _)| *i == to)?;
-                let from = (struct_of(&function.parameters, value)?, component(from)?);
-                Some((from, (ident.to_owned(), to)))
+                // The struct that the parameter points to: `const struct futhark_opaque_x *v0`.
+                let mut parameters = captures(&function.parameters, "struct $ * $");
+                let [of, _] = parameters.find(|[_, name]| *name == value)?;
+                Some(((of.to_owned(), component(from)?), (ident.to_owned(), to)))
             }));
         }
     }
     copies
 }
 
-/// The struct that a parameter points to: `const struct futhark_opaque_x *v0`.
-fn struct_of(parameters: &[&str], parameter: &str) -> Option<String> {
-    parameters.windows(4).find_map(|tokens| match *tokens {
-        ["struct", ident, "*", name] if name == parameter => Some(ident.to_owned()),
-        _ => None,
-    })
-}
-
 /// The number in the check `(int64_t) 2 == in0->v1->shape[0]` of a function.
 fn fixed(body: &[&str], place: usize, component: usize, dim: usize) -> Option<i64> {
-    let (value, field, dim) = (
+    let place = [
         format!("in{place}"),
         format!("v{component}"),
         dim.to_string(),
-    );
-    body.windows(13).find_map(|tokens| match *tokens {
-        [
-            "(",
-            "int64_t",
-            ")",
-            number,
-            "==",
-            of,
-            "->",
-            v,
-            "->",
-            "shape",
-            "[",
-            index,
-            "]",
-        ] if of == value && v == field && index == dim => number.parse().ok(),
-        _ => None,
+    ];
+    let mut checks = captures(body, "( int64_t ) $ == $ -> $ -> shape [ $ ]");
+    checks.find_map(|[number, value, field, dim]| {
+        let number = number.parse().ok();
+        number.filter(|_| [value, field, dim] == place)
     })
 }
 
 /// The index of a component.
 fn component(field: &str) -> Option<usize> {
     field.strip_prefix('v')?.parse().ok()
-}
-
-/// The component that is set to an empty array: `v->v1 = futhark_new_i32_1d(ctx, NULL, 0`.
-fn blank_component(tokens: &[&str]) -> Option<usize> {
-    match *tokens {
-        [
-            "v",
-            "->",
-            field,
-            "=",
-            new,
-            "(",
-            "ctx",
-            ",",
-            "NULL",
-            ",",
-            "0",
-        ] if new.starts_with("futhark_new_") => component(field),
-        _ => None,
-    }
 }

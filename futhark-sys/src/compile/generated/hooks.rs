@@ -3,6 +3,7 @@
 use futhark_manifest::{Backend, Program, TypeKind};
 
 use super::source::Source;
+use super::token::captures;
 use crate::compile::error::Error;
 
 /// The backends whose runtime has a function.
@@ -46,10 +47,7 @@ const HOOKS: [(&str, On, bool); 12] = [
 
 /// How `new` of an array copies its data on host backends. `fut_memmove` recognises data that the caller
 /// writes later by this address, so `new` must do nothing else with the data.
-const COPY: [&str; 19] = [
-    "memmove", "(", "arr", "->", "mem", ".", "mem", "+", "0", ",", "(", "const", "unsigned",
-    "char", "*", ")", "data", "+", "0",
-];
+const COPY: &str = "memmove ( arr -> mem . mem + 0 , ( const unsigned char * ) data + 0 ,";
 
 /// Checks that all functions are defined, and those called that every program calls.
 pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error> {
@@ -73,9 +71,7 @@ pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error>
     for new in arrays {
         let is_copy = source.functions.get(new).is_some_and(|function| {
             let uses = function.body.iter().filter(|token| **token == "data");
-            let mut windows = function.body.windows(COPY.len() + 1);
-            uses.count() == 1
-                && windows.any(|tokens| tokens.starts_with(&COPY) && tokens.ends_with(&[","]))
+            uses.count() == 1 && captures(&function.body, COPY).any(|[]| true)
         });
         if !is_copy {
             return fail(new, "it does not copy its data in the known form, once");

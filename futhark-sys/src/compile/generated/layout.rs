@@ -20,7 +20,7 @@ use futhark_manifest::{
 };
 
 use super::source::Source;
-use super::token::span;
+use super::token::{captures, span};
 use crate::compile::error::Error;
 use crate::compile::hash::Hash;
 
@@ -405,10 +405,7 @@ fn columns(source: &Source<'_>, layouts: &Layouts, program: &Program, ty: &Type)
         };
         let body = &source.functions.get(&*field.project)?.body;
         // The components of `obj` that the function refers to, in order.
-        let read = body.windows(3).filter_map(|tokens| match *tokens {
-            ["obj", "->", component] => Some(component.to_owned()),
-            _ => None,
-        });
+        let read = captures(body, "obj -> $").map(|[component]| component);
         let expected = (first..n).map(|i| format!("v{i}"));
         expected.eq(read).then_some(())?;
     }

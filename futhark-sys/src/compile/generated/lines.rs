@@ -6,7 +6,7 @@ use futhark_manifest::Version;
 
 use super::expr::Expr;
 use super::source::Source;
-use super::token::{group, is_name, place, span};
+use super::token::{group, is_name, place, span, strip};
 use crate::compile::error::Error;
 
 /// A line of the generated C.
@@ -166,10 +166,26 @@ fn function_of_program<'a>(tokens: &[&'a str]) -> Option<&'a str> {
     (is_definition && is_of_program(name, &tokens[open + 1..])).then_some(name)
 }
 
+/// The operators that assign to a variable.
+const ASSIGNMENTS: [&str; 5] = ["=", "+=", "-=", "*=", "/="];
+
 fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statement<'a> {
     let of_task = |field: &str, name: &str| field.strip_prefix("free_") == Some(name);
     let value = |tokens: &[&'a str]| Expr::parse(line, tokens);
-    match *tokens.strip_prefix(&["const"]).unwrap_or(tokens) {
+    let tokens = tokens.strip_prefix(&["const"]).unwrap_or(tokens);
+    if let Some(([_], parts)) = strip(tokens, "set_error ( ctx , msgprintf ( $ ,") {
+        return Statement::Message(Message::read(line, parts));
+    }
+    if let Some(([name, index], rest)) = strip(tokens, "for ( int64_t $ = 0 ; $ <")
+        && name == index
+    {
+        let end = rest.iter().position(|token| *token == ";");
+        return Statement::Loop {
+            count: end.and_then(|end| value(&rest[..end])),
+            is_empty: name.starts_with("nest_i_") && rest.ends_with(&["{", "}"]),
+        };
+    }
+    match *tokens {
         ["int64_t", name, ";"] => match name.strip_prefix("free_") {
             Some(name) if in_struct => Statement::Field(name),
             _ => Statement::Declare(name),
@@ -180,58 +196,30 @@ fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statemen
         [task, ".", field, "=", name, ";"] if of_task(field, name) => {
             Statement::Store { task, name }
         }
-        ["int64_t", name, operator @ "=", ref tokens @ .., ";"] => Statement::Set {
-            name,
-            is_definition: true,
-            operator,
-            value: value(tokens),
-        },
         ["bool", name, "=", ref condition @ .., ";"] => {
             let condition = span(line, condition);
             Statement::Test { name, condition }
         }
-        [
-            name,
-            operator @ ("=" | "+=" | "-=" | "*=" | "/="),
-            ref tokens @ ..,
-            ";",
-        ] if is_name(name) => Statement::Set {
-            name,
-            is_definition: false,
-            operator,
-            value: value(tokens),
-        },
-        [
-            "for",
-            "(",
-            "int64_t",
-            name,
-            "=",
-            "0",
-            ";",
-            index,
-            "<",
-            ref rest @ ..,
-        ] if name == index => {
-            let end = rest.iter().position(|token| *token == ";");
-            Statement::Loop {
-                count: end.and_then(|end| value(&rest[..end])),
-                is_empty: name.starts_with("nest_i_") && rest.ends_with(&["{", "}"]),
+        ["if", "(", "!", ref condition @ .., ")", "{"] => Statement::Check(span(line, condition)),
+        _ => {
+            let assignment = tokens.strip_prefix(&["int64_t"]).unwrap_or(tokens);
+            let is_definition = assignment.len() < tokens.len();
+            match *assignment {
+                [name, operator, ref tokens @ .., ";"]
+                    if is_name(name)
+                        && ASSIGNMENTS.contains(&operator)
+                        && (operator == "=" || !is_definition) =>
+                {
+                    Statement::Set {
+                        name,
+                        is_definition,
+                        operator,
+                        value: value(tokens),
+                    }
+                }
+                _ => Statement::Other,
             }
         }
-        ["if", "(", "!", ref condition @ .., ")", "{"] => Statement::Check(span(line, condition)),
-        [
-            "set_error",
-            "(",
-            "ctx",
-            ",",
-            "msgprintf",
-            "(",
-            _,
-            ",",
-            ref parts @ ..,
-        ] => Statement::Message(Message::read(line, parts)),
-        _ => Statement::Other,
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use futhark_manifest::Version;
 
 use super::source::Source;
-use super::token::{group, is_name, span};
+use super::token::{captures, group, is_name, span, strip};
 use crate::compile::error::Error;
 
 /// A call that fills device memory with a literal.
@@ -82,13 +82,8 @@ fn changed<'a>(
     source: &Source<'a>,
     version: &Version,
 ) -> Result<BTreeSet<&'a str>, Error> {
-    let memory: Vec<&str> = constants
-        .windows(4)
-        .filter_map(|tokens| match *tokens {
-            ["struct", "memblock_device", name, ";"] => Some(name),
-            _ => None,
-        })
-        .collect();
+    let memory = captures(constants, "struct memblock_device $ ;").map(|[name]| name);
+    let memory: Vec<&str> = memory.collect();
     let definitions = Source::read(kernels);
     let mut changed = BTreeSet::new();
     for called in source.called(|caller| caller != INIT) {
@@ -107,21 +102,19 @@ fn changed<'a>(
 
 /// The calls in `init_constants` that fill memory with a literal.
 fn literal_fills<'a>(text: &'a str, body: &[&'a str]) -> Vec<Fill<'a>> {
-    let calls = (0..body.len()).filter_map(|i| match body[i..] {
-        [function, "(", "ctx", ",", memory, ",", ref rest @ ..]
-            if function.starts_with("futrts_builtinzhreplicate_") =>
-        {
-            let end = rest.windows(2).position(|tokens| tokens == [")", "!="])?;
-            let arguments = span(text, &rest[..end]);
-            let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
-            let is_literal = |c: char| c.is_ascii_digit() || ", -".contains(c);
-            literal.chars().all(is_literal).then_some(Fill {
-                function,
-                memory,
-                arguments,
-            })
-        }
-        _ => None,
+    let calls = (0..body.len()).filter_map(|i| {
+        let ([function, memory], rest) = strip(&body[i..], "$ ( ctx , $ ,")?;
+        let end = rest.windows(2).position(|tokens| tokens == [")", "!="])?;
+        let arguments = span(text, &rest[..end]);
+        let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
+        let is_literal = |c: char| c.is_ascii_digit() || ", -".contains(c);
+        let fill = Fill {
+            function,
+            memory,
+            arguments,
+        };
+        let is_fill = function.starts_with("futrts_builtinzhreplicate_");
+        (is_fill && literal.chars().all(is_literal)).then_some(fill)
     });
     calls.collect()
 }

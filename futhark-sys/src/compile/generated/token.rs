@@ -74,6 +74,32 @@ pub(in crate::compile) fn span<'a>(text: &'a str, tokens: &[&'a str]) -> &'a str
     }
 }
 
+/// The tokens in place of each `$` of a pattern like `mem_1 = $ ;`, and the rest of `tokens`, if they begin with it.
+pub(in crate::compile) fn strip<'a, 't, const N: usize>(
+    mut tokens: &'t [&'a str],
+    pattern: &str,
+) -> Option<([&'a str; N], &'t [&'a str])> {
+    let mut found = Vec::new();
+    for expected in pattern.split(' ') {
+        let (token, rest) = tokens.split_first()?;
+        match expected {
+            "$" => found.push(*token),
+            _ if expected == *token => {}
+            _ => return None,
+        }
+        tokens = rest;
+    }
+    Some((found.try_into().ok()?, tokens))
+}
+
+/// As [`strip`], at every place of `tokens`.
+pub(in crate::compile) fn captures<'a, const N: usize>(
+    tokens: &[&'a str],
+    pattern: &str,
+) -> impl DoubleEndedIterator<Item = [&'a str; N]> {
+    (0..tokens.len()).filter_map(move |i| strip(&tokens[i..], pattern).map(|(found, _)| found))
+}
+
 /// The number of tokens up to the bracket that closes the one at the beginning of `tokens`.
 pub(in crate::compile) fn group(tokens: &[&str]) -> Option<usize> {
     let mut depth = 0;
