@@ -19,14 +19,6 @@ pub(super) struct Driver {
     pub path: PathBuf,
     /// The first line of `--version`.
     pub version: String,
-    family: Family,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    Gnu,
-    Clang,
-    Other,
 }
 
 /// Whether this process is the build script of a package.
@@ -81,24 +73,15 @@ impl Driver {
         let command = tool.to_command();
         let mut words = vec![command.get_program().to_owned()];
         words.extend(command.get_args().map(ToOwned::to_owned));
-        let family = match (tool.is_like_clang(), tool.is_like_gnu()) {
-            (true, _) => Family::Clang,
-            (false, true) => Family::Gnu,
-            (false, false) => Family::Other,
-        };
         let mut driver = Driver {
             words,
             path: tool.path().to_owned(),
             version: String::new(),
-            family,
         };
         let text = driver.ask_for("--version");
         let text =
             text.map_err(|error| no_compiler(&format!("{}: {error}", driver.path.display())))?;
-        text.lines()
-            .next()
-            .unwrap_or_default()
-            .clone_into(&mut driver.version);
+        driver.version = text.lines().next().unwrap_or_default().to_owned();
         Ok(driver)
     }
 
@@ -116,10 +99,13 @@ impl Driver {
         Ok(output.stdout().trim().to_owned())
     }
 
+    fn is_clang(&self) -> bool {
+        self.version.contains("clang")
+    }
+
     /// Whether this is gcc itself, not a wrapper.
     pub(super) fn is_gcc(&self) -> bool {
-        let is_program = self.words.first().is_some_and(|word| **word == *self.path);
-        self.family == Family::Gnu && is_program
+        !self.is_clang() && self.words.first().is_some_and(|word| **word == *self.path)
     }
 
     /// Whether this is a gcc or a clang of at least these versions.
@@ -130,18 +116,13 @@ impl Driver {
         let major = words
             .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains(')'))
             .find_map(|word| word.split('.').next()?.parse::<u32>().ok());
-        let least = match self.family {
-            Family::Gnu => gcc,
-            Family::Clang => clang,
-            Family::Other => return false,
-        };
+        let least = if self.is_clang() { clang } else { gcc };
         major.is_some_and(|major| major >= least)
     }
 
-    /// The family, the version, the path and the words, with NUL bytes between them.
+    /// The version, the path and the words, with NUL bytes between them.
     fn to_text(&self) -> Option<String> {
-        let family = format!("{:?}", self.family);
-        let mut parts = vec![&*family, &*self.version, self.path.to_str()?];
+        let mut parts = vec![&*self.version, self.path.to_str()?];
         for word in &self.words {
             parts.push(word.to_str()?);
         }
@@ -151,11 +132,6 @@ impl Driver {
     fn from_text(text: &str) -> Option<Driver> {
         let mut parts = text.split('\0');
         Some(Driver {
-            family: match parts.next()? {
-                "Gnu" => Family::Gnu,
-                "Clang" => Family::Clang,
-                _ => Family::Other,
-            },
             version: parts.next()?.to_owned(),
             path: parts.next()?.into(),
             words: parts.map(OsString::from).collect(),
