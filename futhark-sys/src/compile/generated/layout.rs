@@ -185,47 +185,6 @@ pub(in crate::compile) struct Rule {
     pub shared: usize,
 }
 
-/// The rules for the components of `ty`, an opaque type.
-///
-/// Records and arrays have rules only if their components are those of their parts, in the same order.
-/// A sum has a rule only for its tag, because its variants share the other components in an order that
-/// only the compiler knows.
-pub(in crate::compile) fn rules(layouts: &Layouts, program: &Program, ty: &Type) -> Vec<Rule> {
-    let none = || vec![Rule::default(); layouts.components(ty.c_ident()).len()];
-    known_rules(layouts, program, ty).unwrap_or_else(none)
-}
-
-fn known_rules(layouts: &Layouts, program: &Program, ty: &Type) -> Option<Vec<Rule>> {
-    match &ty.as_opaque()?.structure {
-        Structure::Record(record) => fields_rules(layouts, program, ty, &record.fields),
-        Structure::RecordArray(array) => {
-            let rules = fields_rules(layouts, program, ty, &array.fields)?;
-            Some(share(rules, array.rank))
-        }
-        Structure::Sum(sum) => {
-            let components = layouts.components(ty.c_ident());
-            let has_tag = components.first() == Some(&Component::Scalar(ElemType::I8));
-            let mut rules = vec![Rule::default(); components.len()];
-            if has_tag && sum.variants.len() > 1 {
-                rules[0].variants = sum.variants.len();
-            }
-            Some(rules)
-        }
-        Structure::OpaqueArray(array) => {
-            let elem = program.get(array.elem.as_type()?);
-            if elem.as_opaque().is_none() || !is_array_of(layouts, ty, elem, array.rank) {
-                return None;
-            }
-            let mut rules = rules(layouts, program, elem);
-            for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
-                rule.shared += array.rank;
-            }
-            Some(share(rules, array.rank))
-        }
-        Structure::Plain => None,
-    }
-}
-
 /// How much of the values of a type the [`rules`] of its components cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::compile) enum Coverage {
@@ -239,59 +198,76 @@ pub(in crate::compile) enum Coverage {
     Abstract,
 }
 
-/// The coverage of the rules of `ty`, an opaque type.
+/// The rules for the components of `ty`, an opaque type, and their coverage.
 ///
-/// Full where a constructor accepts any components that obey the rules: that of a record takes any parts,
+/// Records and arrays have rules only if their components are those of their parts, in the same order.
+/// A sum has a rule only for its tag, because its variants share the other components in an order that
+/// only the compiler knows.
+///
+/// The coverage is full where a constructor accepts any components that obey the rules: that of a record takes any parts,
 /// `zip` compares the outer dimensions, as the rules do, and a scalar in a payload can be anything. Compiled
 /// programs compare the sizes in such values before they rely on them, because constructors do not.
-pub(in crate::compile) fn coverage(layouts: &Layouts, program: &Program, ty: &Type) -> Coverage {
-    let Some(opaque) = ty.as_opaque() else {
-        return Coverage::Full;
-    };
-    let of_parts = |fields: &[Field]| {
-        let parts = fields.iter().filter_map(|field| field.ty.as_type());
-        let mut of_parts = parts.map(|id| coverage(layouts, program, program.get(id)));
-        match of_parts.find(|coverage| *coverage != Coverage::Full) {
-            Some(incomplete) => incomplete,
-            None if fields_rules(layouts, program, ty, fields).is_some() => Coverage::Full,
-            None => Coverage::Unknown,
+pub(in crate::compile) fn rules(
+    layouts: &Layouts,
+    program: &Program,
+    ty: &Type,
+) -> (Vec<Rule>, Coverage) {
+    let components = layouts.components(ty.c_ident());
+    let none = || vec![Rule::default(); components.len()];
+    let structure = ty.as_opaque().map(|opaque| &opaque.structure);
+    let (rules, coverage) = match structure {
+        None | Some(Structure::Plain) => (None, Coverage::Abstract),
+        Some(Structure::Record(record)) => rules_of_fields(layouts, program, ty, &record.fields),
+        Some(Structure::RecordArray(array)) => {
+            let (rules, coverage) = rules_of_fields(layouts, program, ty, &array.fields);
+            (rules.map(|rules| share(rules, array.rank)), coverage)
         }
-    };
-    match &opaque.structure {
-        Structure::Plain => Coverage::Abstract,
-        Structure::Record(record) => of_parts(&record.fields),
-        Structure::RecordArray(array) => of_parts(&array.fields),
-        Structure::Sum(sum) => {
+        Some(Structure::Sum(sum)) => {
+            let mut rules = none();
             let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
-            let has_tag = rules(layouts, program, ty)
-                .first()
-                .is_some_and(|rule| rule.variants == sum.variants.len());
-            match payloads.all(|ty| ty.as_scalar().is_some()) {
+            let has_scalars = payloads.all(|ty| ty.as_scalar().is_some());
+            let has_tag = components.first() == Some(&Component::Scalar(ElemType::I8))
+                && sum.variants.len() > 1;
+            if has_tag {
+                rules[0].variants = sum.variants.len();
+            }
+            let coverage = match has_scalars {
                 true if has_tag => Coverage::Full,
                 true => Coverage::Unknown,
                 false => Coverage::Sum,
-            }
-        }
-        Structure::OpaqueArray(array) => {
-            let Some(elem) = array.elem.as_type().map(|id| program.get(id)) else {
-                return Coverage::Unknown;
             };
-            match coverage(layouts, program, elem) {
-                Coverage::Full if !is_array_of(layouts, ty, elem, array.rank) => Coverage::Unknown,
-                coverage => coverage,
+            (Some(rules), coverage)
+        }
+        Some(Structure::OpaqueArray(array)) => {
+            let elem = array.elem.as_type().map(|id| program.get(id));
+            let elem = elem.filter(|elem| elem.as_opaque().is_some());
+            let of_elem = elem.map(|elem| (elem, rules(layouts, program, elem)));
+            match of_elem {
+                Some((elem, (mut rules, coverage)))
+                    if is_array_of(layouts, ty, elem, array.rank) =>
+                {
+                    for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
+                        rule.shared += array.rank;
+                    }
+                    (Some(share(rules, array.rank)), coverage)
+                }
+                Some((_, (_, coverage))) if coverage != Coverage::Full => (None, coverage),
+                _ => (None, Coverage::Unknown),
             }
         }
-    }
+    };
+    (rules.unwrap_or_else(none), coverage)
 }
 
 /// The rules of the fields, if the components of `ty` are those of its fields.
-fn fields_rules(
+fn rules_of_fields(
     layouts: &Layouts,
     program: &Program,
     ty: &Type,
     fields: &[Field],
-) -> Option<Vec<Rule>> {
+) -> (Option<Vec<Rule>>, Coverage) {
     let (mut parts, mut rules) = (Vec::new(), Vec::new());
+    let mut coverage = Coverage::Full;
     for field in fields {
         let first = parts.len();
         match field.ty {
@@ -301,8 +277,12 @@ fn fields_rules(
                 if let Some(array) = layouts.array(ty.c_ident()) {
                     parts.push(Component::Array(array.clone()));
                 } else {
+                    let (own, of_part) = self::rules(layouts, program, ty);
                     parts.extend_from_slice(layouts.components(ty.c_ident()));
-                    rules.extend(self::rules(layouts, program, ty));
+                    rules.extend(own);
+                    if coverage == Coverage::Full {
+                        coverage = of_part;
+                    }
                 }
             }
         }
@@ -313,7 +293,10 @@ fn fields_rules(
     }
     let all = layouts.components(ty.c_ident());
     let is_same = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
-    is_same.then_some(rules)
+    match coverage {
+        Coverage::Full if !is_same => (None, Coverage::Unknown),
+        _ => (is_same.then_some(rules), coverage),
+    }
 }
 
 /// Whether each component of `array` is that of `elem` with `rank` additional dimensions.

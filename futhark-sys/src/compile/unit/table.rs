@@ -1,7 +1,5 @@
 //! Writes the table: constants that point to the wrappers.
 
-use std::fmt::Write as _;
-
 use futhark_manifest::{FunctionList, Type, TypeKind};
 
 use super::inputs::{Unit, elem_number, literal, type_number};
@@ -82,10 +80,7 @@ fn constants_of(function: &Function<'_>) -> String {
     if !function.tuning_params.is_empty() {
         let names = function.tuning_params.iter();
         let names: String = names.map(|name| literal(name) + ",\n").collect();
-        let _ = writeln!(
-            c,
-            "static const char *const fut_tuning_{cfun}[] = {{\n{names}}};"
-        );
+        c += &format!("static const char *const fut_tuning_{cfun}[] = {{\n{names}}};\n");
     }
     c
 }
@@ -125,10 +120,9 @@ fn type_of(unit: &Unit<'_>, ty: &Type) -> String {
         TypeKind::Array(array) => {
             let (ops, elem, rank) = (&array.ops, elem_number(array.elem), array.rank);
             let (shape, new, values) = (&ops.shape, &ops.new, &ops.values);
-            let _ = writeln!(
-                c,
+            c += &format!(
                 "   .kind = FUT_ARRAY, .elem = {elem}u, .rank = {rank}u,\n   \
-                 .shape = fut_w_{shape}, .create = fut_w_{new}, .values = fut_w_{values},"
+                 .shape = fut_w_{shape}, .create = fut_w_{new}, .values = fut_w_{values},\n"
             );
             c += &wrapper("index", ops.index.as_deref());
             c += &wrapper("raw_memory", ops.values_raw.as_deref());
@@ -136,38 +130,33 @@ fn type_of(unit: &Unit<'_>, ty: &Type) -> String {
         }
         TypeKind::Opaque(opaque) => {
             let layouts = &unit.generated.layouts;
-            let _ = writeln!(c, "   .kind = FUT_OPAQUE, .rank = {}u,", ty.rank());
+            c += &format!("   .kind = FUT_OPAQUE, .rank = {}u,\n", ty.rank());
             match layouts.components(ident).len() {
                 0 => {}
                 n => {
-                    let _ = writeln!(
-                        c,
-                        "   .n_components = {n}u, .components = fut_components_{ident},"
+                    c += &format!(
+                        "   .n_components = {n}u, .components = fut_components_{ident},\n"
                     );
                 }
             }
-            let coverage = match layout::coverage(layouts, unit.program, ty) {
+            let coverage = match layout::rules(layouts, unit.program, ty).1 {
                 Coverage::Unknown => "UNKNOWN",
                 Coverage::Full => "FULL",
                 Coverage::Sum => "SUM",
                 Coverage::Abstract => "ABSTRACT",
             };
-            let _ = writeln!(c, "   .coverage = FUT_COVERAGE_{coverage},");
+            c += &format!("   .coverage = FUT_COVERAGE_{coverage},\n");
             if let Some(store) = &opaque.ops.store {
-                let _ = writeln!(
-                    c,
-                    "   .stored_size = fut_w_size_{store}, .store = fut_w_{store},"
-                );
+                c += &format!("   .stored_size = fut_w_size_{store}, .store = fut_w_{store},\n");
             }
             c += &wrapper("restore", opaque.ops.restore.as_deref());
             if has_columns(unit, ty) {
-                let _ = writeln!(
-                    c,
-                    "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},"
+                c += &format!(
+                    "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},\n"
                 );
             }
             if let Some(ops) = ArrayOps::of(&opaque.structure) {
-                let _ = writeln!(c, "   .elem = {}u,", type_number(ops.elem));
+                c += &format!("   .elem = {}u,\n", type_number(ops.elem));
                 c += &wrapper("index", Some(ops.index));
                 c += &wrapper("shape", Some(ops.shape));
                 c += &wrapper("create", ops.new);

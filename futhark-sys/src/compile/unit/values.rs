@@ -2,11 +2,9 @@
 //!
 //! New and set of arrays of opaque values, of Futhark 0.25.36 and later, validate the shapes of the elements.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-
 use futhark_manifest::c::CType;
 use futhark_manifest::{ArrayType, Backend, OpaqueType, Structure, Type, TypeKind, TypeRef};
+use std::collections::BTreeSet;
 
 use super::inputs::{Unit, elem_number, indexed};
 use super::wrappers::{check_result, free_result};
@@ -48,17 +46,14 @@ fn array_wrappers(backend: Backend, array: &ArrayType, own: &ArrayStruct) -> Str
          FUT_WRAP_VALUES({values}, {ident}, {elem})\n"
     );
     if let Some(index) = &ops.index {
-        let _ = writeln!(c, "FUT_WRAP_INDEX({index}, {ident}, {elem}, {indices})");
+        c += &format!("FUT_WRAP_INDEX({index}, {ident}, {elem}, {indices})\n");
     }
     if let Some(values_raw) = &ops.values_raw {
-        let _ = writeln!(c, "FUT_WRAP_RAW_MEMORY({values_raw}, {ident})");
+        c += &format!("FUT_WRAP_RAW_MEMORY({values_raw}, {ident})\n");
     }
     if let Some(new_raw) = &ops.new_raw {
         let memory = CType::raw_memory(backend);
-        let _ = writeln!(
-            c,
-            "FUT_WRAP_BORROW({new_raw}, {ident}, {memory}, {free}, {dims})"
-        );
+        c += &format!("FUT_WRAP_BORROW({new_raw}, {ident}, {memory}, {free}, {dims})\n");
     }
     c + &duplicate_array(own) + &format!("FUT_WRAP_DUPLICATE({ident}, {free})\n")
 }
@@ -83,12 +78,9 @@ fn opaque_wrappers(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType) -> String {
     let arrays = || layouts.arrays(ident);
     let counts: String = arrays().map(|(i, _)| format!("FUT_COUNT({i}) ")).collect();
     let mut c = components(unit, ty);
-    let _ = writeln!(c, "FUT_REFERENCES({ident}, {counts})");
+    c += &format!("FUT_REFERENCES({ident}, {counts})\n");
     c += &duplicate_opaque(ident, layouts.components(ident));
-    let _ = writeln!(
-        c,
-        "FUT_WRAP_DUPLICATE({ident}, {free})\nFUT_WRAP_FREE({free}, {ident})"
-    );
+    c += &format!("FUT_WRAP_DUPLICATE({ident}, {free})\nFUT_WRAP_FREE({free}, {ident})\n");
     if let Some(store) = &opaque.ops.store {
         // Refuses a value whose stored size C would compute wrongly.
         let storable = arrays().map(|(i, array)| {
@@ -100,14 +92,13 @@ fn opaque_wrappers(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType) -> String {
             true => format!("FUT_CLEAR_UNITS({store}, {ident})"),
             false => String::new(),
         };
-        let _ = writeln!(
-            c,
+        c += &format!(
             "FUT_WRAP_STORED_SIZE({store}, {ident}, {storable})\n\
-             FUT_WRAP_STORE({store}, {ident}, {storable}, {units})"
+             FUT_WRAP_STORE({store}, {ident}, {storable}, {units})\n"
         );
     }
     if let Some(restore) = &opaque.ops.restore {
-        let _ = writeln!(c, "FUT_WRAP_RESTORE({restore}, {ident}, {free})");
+        c += &format!("FUT_WRAP_RESTORE({restore}, {ident}, {free})\n");
     }
     if let Some(ops) = ArrayOps::of(&opaque.structure) {
         c += &element_wrappers(unit, ty, &ops);
@@ -124,7 +115,7 @@ fn components(unit: &Unit<'_>, ty: &Type) -> String {
             "_Static_assert(sizeof(struct {ident}) <= 1, \"{ident} has components that were not read\");\n"
         );
     }
-    let rules = layout::rules(layouts, unit.program, ty);
+    let (rules, _) = layout::rules(layouts, unit.program, ty);
     let (mut assertions, mut table, mut fields) = (String::new(), String::new(), String::new());
     for (i, (component, rule)) in all.iter().zip(rules).enumerate() {
         let (elem, rank, c_type, shape) = match component {
@@ -134,20 +125,18 @@ fn components(unit: &Unit<'_>, ty: &Type) -> String {
                 (*elem, *rank, format!("struct {ident} *"), shape)
             }
         };
-        let _ = writeln!(
-            assertions,
+        assertions += &format!(
             "_Static_assert(__builtin_types_compatible_p(__typeof__(((struct {ident} *)0)->v{i}), {c_type}), \
-             \"component {i} of {ident} does not have the type that was read\");"
+             \"component {i} of {ident} does not have the type that was read\");\n"
         );
-        let _ = writeln!(
-            table,
-            "  {{{}u, {rank}u, {}u, {}u, {}u, offsetof(struct {ident}, v{i}), {shape}}},",
+        table += &format!(
+            "  {{{}u, {rank}u, {}u, {}u, {}u, offsetof(struct {ident}, v{i}), {shape}}},\n",
             elem_number(elem),
             rule.variants,
             rule.like,
             rule.shared
         );
-        let _ = writeln!(fields, "  {c_type} v{i};");
+        fields += &format!("  {c_type} v{i};\n");
     }
     // Equal sizes mean that no component was missed.
     format!(
@@ -232,7 +221,7 @@ fn element_wrappers(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> String {
             list += &format!("FUT_LIST_COLUMN({i}) ");
             news += &format!("FUT_NEW_COLUMN({i}, {new}, {elem}, {dims}) ");
         }
-        let _ = writeln!(c, "FUT_WRAP_COLUMNS({ident}, {free}, {list}, {news})");
+        c += &format!("FUT_WRAP_COLUMNS({ident}, {free}, {list}, {news})\n");
     }
     let parts = parts(unit, ty, ops);
     // int new(ctx, O **out, E **elems, int64_t dim0, …)
@@ -248,10 +237,7 @@ fn element_wrappers(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> String {
             let product = dims.replace(", ", " * ");
             format!("FUT_FITS({product}, {})", parts.collect::<String>())
         });
-        let _ = writeln!(
-            c,
-            "FUT_WRAP_OPAQUE_NEW({new}, {ident}, {element}, {free}, {fits}, {dims})"
-        );
+        c += &format!("FUT_WRAP_OPAQUE_NEW({new}, {ident}, {element}, {free}, {fits}, {dims})\n");
     }
     // int set(ctx, O *arr, E *elem, int64_t i0, …)
     if let Some(set) = ops.set {
@@ -261,10 +247,7 @@ fn element_wrappers(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> String {
             Component::Scalar(_) => None,
         });
         let fits: String = fits.collect();
-        let _ = writeln!(
-            c,
-            "FUT_WRAP_OPAQUE_SET({set}, {ident}, {element}, {fits}, {indices})"
-        );
+        c += &format!("FUT_WRAP_OPAQUE_SET({set}, {ident}, {element}, {fits}, {indices})\n");
     }
     c
 }

@@ -4,8 +4,6 @@
 //! Assertions before the wrappers compare the type of each C function with the one that follows
 //! from the manifest, so a manifest that disagrees with its code does not compile.
 
-use std::fmt::Write as _;
-
 use futhark_manifest::c::Prototype;
 use futhark_manifest::{
     self as manifest, Call, Operation, Owner, Program, Structure, Type, TypeRef,
@@ -98,10 +96,10 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
     } in program.prototypes()
     {
         let types: Vec<String> = parameters.iter().map(|p| p.ty.to_string()).collect();
-        let _ = writeln!(c, "FUT_ASSERT_TYPE({name}, {result}, {})", types.join(", "));
+        c += &format!("FUT_ASSERT_TYPE({name}, {result}, {})\n", types.join(", "));
     }
     if let Some(bytes) = blanks.values().flatten().filter_map(Blank::bytes).max() {
-        let _ = writeln!(c, "static unsigned char fut_zeros[{}];", bytes.max(1));
+        c += &format!("static unsigned char fut_zeros[{}];\n", bytes.max(1));
     }
     for function in functions(program) {
         let blanks = blanks.get(function.cfun()).map_or(&[][..], Vec::as_slice);
