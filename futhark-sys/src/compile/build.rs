@@ -288,8 +288,7 @@ impl Build {
         let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
         // A replaced compiler builds again, even if its version is the same.
         let key = key.with(facts::stamp(&inputs.programs)).hex();
-        let folder = format!("{}-{}-{}", self.name(), self.backend, &key[..16]);
-        let paths = self.paths(results.join(folder), symbol);
+        let paths = self.paths(results.join(self.folder_name(&key)), symbol);
         if !is_complete(&paths.folder) && !self.build(&inputs, &paths)? {
             return Ok(None);
         }
@@ -345,23 +344,16 @@ impl Build {
         }
         let wanted = self.wanted();
         if let Some(recording) = &self.recording {
-            return recording
-                .find(&self.recorded_name()?, &wanted)
-                .map(Code::Stored);
+            let found = recording.find(&self.recorded_name()?, &wanted);
+            return found.map(Code::Stored);
         }
         let Some(folder) = &self.vendored else {
             return self.installed().map(Code::Compiler);
         };
         let name = self.name();
         let folder = folder.join(format!("{name}-{}", self.backend));
-        vendor::open(
-            &folder,
-            &wanted,
-            &name,
-            || self.installed(),
-            || self.folder(),
-        )
-        .map(Code::Stored)
+        let (compiler, results) = (|| self.installed(), || self.folder());
+        vendor::open(&folder, &wanted, &name, compiler, results).map(Code::Stored)
     }
 
     /// The selected compiler, or the default one.
@@ -392,12 +384,12 @@ impl Build {
         for flag in &self.flags {
             key = key.with(flag);
         }
-        Ok(format!(
-            "{}-{}-{}",
-            self.name(),
-            self.backend,
-            &key.hex()[..16]
-        ))
+        Ok(self.folder_name(&key.hex()))
+    }
+
+    /// The name of a folder for this build.
+    fn folder_name(&self, key: &str) -> String {
+        format!("{}-{}-{}", self.name(), self.backend, &key[..16])
     }
 
     fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
@@ -445,20 +437,10 @@ impl Build {
 
     /// The name of the generated files: the source's, without characters that a C compiler rejects.
     fn name(&self) -> String {
-        let stem = self
-            .source
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        stem.chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect()
+        let stem = self.source.file_stem().unwrap_or_default();
+        let is_accepted = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let stem = stem.to_string_lossy();
+        stem.replace(|c| !is_accepted(c), "_")
     }
 
     /// Builds in a temporary folder and renames it, so that a folder is always complete. Returns false if
@@ -485,27 +467,18 @@ impl Build {
 
     /// Builds in the folder of `paths`, which will be renamed to `home`.
     fn build_in(&self, inputs: &Inputs, paths: &Paths, home: &Path) -> Result<(), Error> {
-        let name = &paths.name;
         let headers = cc::headers(&self.folder()?)?;
-        let Inputs {
-            code,
-            sources,
-            cc,
-            ispc,
-            arguments,
-            ..
-        } = inputs;
-        let warnings = code.generate(&self.wanted(), &paths.in_folder(&paths.name))?;
+        let (cc, arguments) = (&inputs.cc, &inputs.arguments);
+        let base = paths.in_folder(&paths.name);
+        let warnings = inputs.code.generate(&self.wanted(), &base)?;
         let manifest_text = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest_text)?;
         if program.backend != self.backend {
-            return Err(Error::new(
-                ErrorKind::Manifest,
-                format!(
-                    "expected a manifest for backend {}, got one for {}",
-                    self.backend, program.backend
-                ),
-            ));
+            let message = format!(
+                "expected a manifest for backend {}, got one for {}",
+                self.backend, program.backend
+            );
+            return Err(Error::new(ErrorKind::Manifest, message));
         }
         let c_text = paths.read("c")?;
         let h_text = paths.read("h")?;
@@ -519,33 +492,33 @@ impl Build {
             name: &paths.name,
             generated: &generated,
             manifest_text: &manifest_text,
-            program_id: &layout::identity(&generated.layouts, &program, &self.identity(sources)),
+            program_id: &layout::identity(
+                &generated.layouts,
+                &program,
+                &self.identity(&inputs.sources),
+            ),
             hardened: self.hardened,
             symbol: &paths.symbol,
             plain: &plain,
         };
         paths.write(WARNINGS, &warnings)?;
         if self.hardened {
-            paths.write(
-                unit::CHECKED,
-                &unit::checked_c(&generated, &program, self.fast)?,
-            )?;
+            let text = unit::checked_c(&generated, &program, self.fast)?;
+            paths.write(unit::CHECKED, &text)?;
         }
+        let name = &paths.name;
         let title = format!("// @generated by futhark-sys around {name}.c; do not edit.\n");
         paths.write(UNIT, &format!("{title}{}", unit::write(&unit)))?;
 
         let object = paths.in_folder("unit.o");
         let file = paths.in_folder(UNIT);
         cc.compile(&file, home, &object, &headers, self.backend, arguments)?;
-        if let Some(ispc) = ispc {
+        if let Some(ispc) = &inputs.ispc {
             let kernels = paths.in_folder("kernels.o");
             let text = unit::checked_kernels(&paths.read("kernels.ispc")?);
             paths.write(unit::CHECKED_KERNELS, &text)?;
-            ispc.compile(
-                &paths.in_folder(unit::CHECKED_KERNELS),
-                &kernels,
-                self.level(),
-            )?;
+            let source = paths.in_folder(unit::CHECKED_KERNELS);
+            ispc.compile(&source, &kernels, self.level())?;
             cc.join(&object, &kernels)?;
         }
         let mut symbols = vec![paths.symbol.clone()];
@@ -558,10 +531,9 @@ impl Build {
         let _ = std::fs::remove_file(object);
         // Only debuggers read them.
         if !cc.debugs(arguments) {
-            let files = [UNIT, unit::CHECKED].map(|file| paths.in_folder(file));
-            files
-                .iter()
-                .for_each(|file| drop(std::fs::remove_file(file)));
+            for file in [UNIT, unit::CHECKED] {
+                let _ = std::fs::remove_file(paths.in_folder(file));
+            }
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Runs the C compiler: compiles our C file to an object with few global symbols, usually one, and
 //! links it to a shared object or a static library.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -190,16 +190,21 @@ impl CCompiler {
 
     /// Links `other` into `object`.
     pub(super) fn join(&self, object: &Path, other: &Path) -> Result<(), Error> {
+        let what = format!("link {} with {}", object.display(), other.display());
+        self.relink(object, other.as_os_str(), &what)?;
+        let _ = std::fs::remove_file(other);
+        Ok(())
+    }
+
+    /// Links `object` again, with this argument.
+    fn relink(&self, object: &Path, argument: &OsStr, what: &str) -> Result<(), Error> {
         let alone = object.with_extension("alone.o");
         std::fs::rename(object, &alone).map_err(|error| Error::io("rename", object, error))?;
         let mut command = self.driver.command();
-        command.args(["-r", "-nostdlib"]).arg(&alone).arg(other);
+        command.args(["-r", "-nostdlib"]).arg(&alone).arg(argument);
         command.arg("-o").arg(object);
-        let what = format!("link {} with {}", alone.display(), other.display());
-        self.step(command, "CC", &what)?;
-        for file in [alone.as_path(), other] {
-            let _ = std::fs::remove_file(file);
-        }
+        self.step(command, "CC", what)?;
+        let _ = std::fs::remove_file(alone);
         Ok(())
     }
 
@@ -208,24 +213,20 @@ impl CCompiler {
         let list = object.with_extension("symbols");
         let prefix = if self.apple { "_" } else { "" };
         let text: String = symbols.iter().map(|s| format!("{prefix}{s}\n")).collect();
-        std::fs::write(&list, text).map_err(|error| Error::io("write", &list, error))?;
+        write(&list, text)?;
         let option = |name: &str| format!("{name}{}", list.display());
-        let mut command;
-        if self.apple {
-            let whole = object.with_extension("whole.o");
-            std::fs::rename(object, &whole).map_err(|error| Error::io("rename", object, error))?;
-            command = self.driver.command();
-            command.args(["-r", "-nostdlib"]).arg(&whole);
-            command
-                .arg(option("-Wl,-exported_symbols_list,"))
-                .arg("-o")
-                .arg(object);
-        } else {
-            command = Command::new(&self.objcopy);
-            command.arg(option("--keep-global-symbols=")).arg(object);
-        }
         let what = format!("hide the symbols of {}", object.display());
-        self.step(command, "OBJCOPY", &what)?;
+        if self.apple {
+            self.relink(
+                object,
+                option("-Wl,-exported_symbols_list,").as_ref(),
+                &what,
+            )?;
+        } else {
+            let mut command = Command::new(&self.objcopy);
+            command.arg(option("--keep-global-symbols=")).arg(object);
+            self.step(command, "OBJCOPY", &what)?;
+        }
         let _ = std::fs::remove_file(list);
         Ok(())
     }
@@ -239,12 +240,8 @@ impl CCompiler {
         symbol: &str,
     ) -> Result<(), Error> {
         let mut command = self.driver.command();
-        command
-            .args(["-shared", "-fPIC", "-pthread"])
-            .arg(object)
-            .arg("-o")
-            .arg(library);
-        command.args(["-lm", "-ldl"]);
+        command.args(["-shared", "-fPIC", "-pthread"]).arg(object);
+        command.arg("-o").arg(library).args(["-lm", "-ldl"]);
         if self.apple {
             command.arg(format!("-Wl,-alias,_{symbol},_{SYMBOL}"));
         } else {

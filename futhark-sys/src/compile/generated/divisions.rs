@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use futhark_manifest::Version;
 
 use super::source::{Source, starts_line};
-use super::token::{is_directive, is_name, is_word, place};
+use super::token::{is_directive, is_name, is_word, opening, place};
 use crate::compile::error::Error;
 
 /// Divisions by numbers that are neither 0 nor -1: the last token of the dividend, the operator and the divisor.
@@ -118,14 +118,9 @@ impl<'a> Function<'a> {
             || match before {
                 // 2.0 / x, sitofp_i64_f64(x) / y
                 [.., ".", number] => number.bytes().all(|byte| byte.is_ascii_digit()),
-                [called @ .., ")"] => {
-                    let mut depth = 1;
-                    let open = called.iter().rposition(|token| {
-                        depth += i32::from(*token == ")") - i32::from(*token == "(");
-                        depth == 0
-                    });
-                    open.is_some_and(|open| called[..open].last().is_some_and(|f| returns_float(f)))
-                }
+                [.., ")"] => opening(before)
+                    .and_then(|open| before[..open].last())
+                    .is_some_and(|function| returns_float(function)),
                 _ => false,
             }
             || match after {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::token::{is_directive, is_name, place, span, tokens};
+use super::token::{is_directive, is_name, opening, place, span, tokens};
 
 /// The directives, definitions, declarations and calls of one C file. If a name is defined for
 /// several systems, the first definition counts.
@@ -123,11 +123,7 @@ fn declarator<'a, 't>(head: &'t [&'a str]) -> Option<(&'a str, &'t [&'a str])> {
     let [rest @ .., ")"] = head else {
         return None;
     };
-    let mut depth = 1;
-    let open = rest.iter().rposition(|token| {
-        depth += i32::from(*token == ")") - i32::from(*token == "(");
-        depth == 0
-    })?;
+    let open = opening(head)?;
     let name = rest[..open].last().filter(|name| is_name(name))?;
     Some((name, &rest[open + 1..]))
 }

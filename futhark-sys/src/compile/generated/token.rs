@@ -114,6 +114,15 @@ pub(in crate::compile) fn group(tokens: &[&str]) -> Option<usize> {
     end.map(|end| end + 1)
 }
 
+/// The index of the parenthesis that the last of `tokens` closes.
+pub(super) fn opening(tokens: &[&str]) -> Option<usize> {
+    let mut depth = 0;
+    tokens.iter().rposition(|token| {
+        depth += i32::from(*token == ")") - i32::from(*token == "(");
+        depth == 0
+    })
+}
+
 /// The length of a line, including the lines that a backslash appends to it.
 fn logical_line(text: &str) -> usize {
     let mut ends = text.match_indices('\n').map(|(at, _)| at);
