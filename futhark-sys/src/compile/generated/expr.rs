@@ -12,9 +12,7 @@ pub(in crate::compile) enum Expr<'a> {
     Name(&'a str),
     /// A constant or another expression without a checked counterpart.
     Text(&'a str),
-    Times(Box<Expr<'a>>, Box<Expr<'a>>),
-    Plus(Box<Expr<'a>>, Box<Expr<'a>>),
-    Minus(Box<Expr<'a>>, Box<Expr<'a>>),
+    /// A function and its arguments, or one of the operators `*`, `+` and `-` and its operands.
     Call(&'a str, Vec<Expr<'a>>),
 }
 
@@ -60,10 +58,6 @@ impl<'a> Expr<'a> {
         match self {
             Expr::Name(name) => names.push(name),
             Expr::Text(_) => {}
-            Expr::Times(a, b) | Expr::Plus(a, b) | Expr::Minus(a, b) => {
-                a.names(names);
-                b.names(names);
-            }
             Expr::Call(function, arguments) => {
                 if checked_function(function).is_some() {
                     arguments.iter().for_each(|argument| argument.names(names));
@@ -85,24 +79,17 @@ impl<'a> Expr<'a> {
         match self {
             Expr::Name(name) => !checked.contains(name),
             Expr::Text(_) => true,
-            Expr::Times(..) | Expr::Plus(..) | Expr::Minus(..) => false,
             Expr::Call(function, arguments) => {
                 checked_function(function).is_none()
-                    || arguments.iter().all(|a| a.is_plain(checked))
+                    || is_name(function) && arguments.iter().all(|a| a.is_plain(checked))
             }
         }
     }
 
     /// The expression in checked arithmetic. The variables in `checked` have a checked counterpart.
     pub(in crate::compile) fn checked(&self, checked: &BTreeSet<&str>) -> String {
-        let two = |function: &str, a: &Expr<'_>, b: &Expr<'_>| {
-            format!("{function}({}, {})", a.checked(checked), b.checked(checked))
-        };
         match self {
             Expr::Name(name) if checked.contains(name) => format!("fut_{name}"),
-            Expr::Times(a, b) => two("fut_times", a, b),
-            Expr::Plus(a, b) => two("fut_plus", a, b),
-            Expr::Minus(a, b) => two("fut_minus", a, b),
             Expr::Call(function, arguments) if !self.is_plain(checked) => {
                 let arguments: Vec<_> = arguments.iter().map(|a| a.checked(checked)).collect();
                 let function = checked_function(function).unwrap_or(function);
@@ -115,19 +102,21 @@ impl<'a> Expr<'a> {
     /// Like [`Expr::checked`], for the length of a concatenation, where each term is a length.
     pub(in crate::compile) fn concatenation(&self, checked: &BTreeSet<&str>) -> String {
         match self {
-            Expr::Plus(a, b) => format!(
-                "fut_concat({}, {})",
-                a.concatenation(checked),
-                b.concatenation(checked)
-            ),
+            Expr::Call("+", terms) => {
+                let terms = terms.iter().map(|term| term.concatenation(checked));
+                format!("fut_concat({})", terms.collect::<Vec<_>>().join(", "))
+            }
             _ => self.checked(checked),
         }
     }
 }
 
-/// The function of `fut_sizes.h` in place of one that computes a size from sizes.
+/// The function of `fut_sizes.h` in place of an operator or a function that computes a size from sizes.
 fn checked_function(function: &str) -> Option<&'static str> {
     match function {
+        "*" => Some("fut_times"),
+        "+" => Some("fut_plus"),
+        "-" => Some("fut_minus"),
         "smax64" => Some("fut_size_max"),
         "smin64" => Some("fut_size_min"),
         "sdiv_up64" => Some("fut_size_div_up"),
@@ -142,16 +131,12 @@ impl fmt::Display for Expr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Expr::Name(text) | Expr::Text(text) => f.write_str(text),
-            Expr::Times(a, b) => write!(f, "({a} * {b})"),
-            Expr::Plus(a, b) => write!(f, "({a} + {b})"),
-            Expr::Minus(a, b) => write!(f, "({a} - {b})"),
             Expr::Call(function, arguments) => {
-                write!(f, "{function}(")?;
-                for (i, argument) in arguments.iter().enumerate() {
-                    let comma = if i == 0 { "" } else { ", " };
-                    write!(f, "{comma}{argument}")?;
+                let arguments: Vec<_> = arguments.iter().map(Expr::to_string).collect();
+                match is_name(function) {
+                    true => write!(f, "{function}({})", arguments.join(", ")),
+                    false => write!(f, "({})", arguments.join(&format!(" {function} "))),
                 }
-                f.write_str(")")
             }
         }
     }
@@ -164,11 +149,15 @@ struct Parser<'t, 'a> {
 
 impl<'a> Parser<'_, 'a> {
     fn take(&mut self, token: &str) -> bool {
-        let found = self.rest.first() == Some(&token);
-        if found {
-            self.rest = &self.rest[1..];
-        }
-        found
+        self.take_one(&[token]).is_some()
+    }
+
+    /// Takes the next token if it is one of these.
+    fn take_one(&mut self, tokens: &[&str]) -> Option<&'a str> {
+        let (token, rest) = self.rest.split_first()?;
+        let found = tokens.contains(token).then_some(*token)?;
+        self.rest = rest;
+        Some(found)
     }
 
     /// The text between the beginning of the tokens that remained at `start`, and now.
@@ -180,11 +169,9 @@ impl<'a> Parser<'_, 'a> {
         let start = self.rest;
         let mut left = self.product()?;
         loop {
-            if self.take("+") {
-                left = Expr::Plus(Box::new(left), Box::new(self.product()?));
-            } else if self.take("-") {
-                left = Expr::Minus(Box::new(left), Box::new(self.product()?));
-            } else if self.take("&") || self.take("|") || self.take("^") {
+            if let Some(operator) = self.take_one(&["+", "-"]) {
+                left = Expr::Call(operator, vec![left, self.product()?]);
+            } else if self.take_one(&["&", "|", "^"]).is_some() {
                 // Arithmetic of the program, like `mul64`.
                 self.sum()?;
                 left = self.text_since(start);
@@ -196,8 +183,8 @@ impl<'a> Parser<'_, 'a> {
 
     fn product(&mut self) -> Option<Expr<'a>> {
         let mut left = self.atom()?;
-        while self.take("*") {
-            left = Expr::Times(Box::new(left), Box::new(self.atom()?));
+        while let Some(operator) = self.take_one(&["*"]) {
+            left = Expr::Call(operator, vec![left, self.atom()?]);
         }
         Some(left)
     }

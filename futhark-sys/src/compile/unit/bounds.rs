@@ -183,22 +183,23 @@ impl<'a> Search<'_, 'a, '_> {
     }
 
     fn number(&mut self, value: &Expr<'a>, of_sizes: bool) {
-        let (wraps, operands) = match value {
+        let (function, operands) = match value {
             Expr::Name(name) => return self.name(name, of_sizes),
             Expr::Text(_) => return,
-            Expr::Times(a, b) => ("fut_wraps", [&**a, b]),
-            Expr::Plus(a, b) => ("fut_sum_wraps", [&**a, b]),
-            Expr::Minus(a, b) => ("fut_difference_wraps", [&**a, b]),
-            Expr::Call("mul64", factors) if of_sizes => ("fut_wraps", [&factors[0], &factors[1]]),
-            Expr::Call(function, arguments) => {
-                let of_sizes = of_sizes && matches!(*function, "add64" | "sub64");
-                return arguments.iter().for_each(|a| self.number(a, of_sizes));
-            }
+            Expr::Call(function, operands) => (*function, operands),
         };
-        let [a, b] = operands;
-        self.terms.insert(format!("{wraps}({a}, {b})"));
-        self.number(a, of_sizes);
-        self.number(b, of_sizes);
+        let wraps = match function {
+            "*" => Some("fut_wraps"),
+            "+" => Some("fut_sum_wraps"),
+            "-" => Some("fut_difference_wraps"),
+            "mul64" if of_sizes => Some("fut_wraps"),
+            _ => None,
+        };
+        if let (Some(wraps), [a, b]) = (wraps, &operands[..]) {
+            self.terms.insert(format!("{wraps}({a}, {b})"));
+        }
+        let of_sizes = of_sizes && (wraps.is_some() || matches!(function, "add64" | "sub64"));
+        operands.iter().for_each(|a| self.number(a, of_sizes));
     }
 }
 
