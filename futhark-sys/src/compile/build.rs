@@ -7,7 +7,7 @@ use futhark_manifest::{Backend, Program};
 use super::artifact::{Artifact, Linkage, Paths, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
 use super::cc::{self, CCompiler};
-use super::code::Code;
+use super::code::{self, Code};
 use super::compiler::{self, Compiler, Wanted};
 use super::error::{Error, ErrorKind};
 use super::facts;
@@ -21,7 +21,6 @@ use super::recording::Recording;
 use super::stored::{self, REFUSED, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 use super::unit::{self, Unit};
-use super::vendor;
 
 /// Our C file.
 const UNIT: &str = "fut_unit.c";
@@ -353,7 +352,7 @@ impl Build {
         let name = self.name();
         let folder = folder.join(format!("{name}-{}", self.backend));
         let (compiler, results) = (|| self.installed(), || self.folder());
-        vendor::open(&folder, &wanted, &name, compiler, results).map(Code::Stored)
+        code::vendored(&folder, &wanted, &name, compiler, results).map(Code::Stored)
     }
 
     /// The selected compiler, or the default one.

@@ -5,9 +5,8 @@
 //! ```text
 //! build.rs      a build: finds its inputs, looks it up in the cache, or runs the steps; records it
 //! artifact.rs   the result
-//! vendor.rs     uses and generates vendored code
 //! recording.rs  a folder with recorded builds, for machines without compilers
-//! code.rs       where the generated C comes from: a compiler or stored code
+//! code.rs       where the generated C comes from: a compiler or stored code; generates vendored code
 //! stored.rs     the format of stored code: what was vendored or recorded
 //! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
 //! generated/    reads name.c and name.h
@@ -57,7 +56,6 @@ mod sources;
 mod stored;
 mod toolchain;
 mod unit;
-mod vendor;
 
 pub use artifact::{Artifact, Linkage};
 pub use build::{Build, Interface, Recorded};
