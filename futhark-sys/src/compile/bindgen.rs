@@ -10,8 +10,8 @@ use super::cc::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::generated::Source;
 use super::paths::read;
-use super::plain;
 use super::toolchain::Toolchain;
+use super::unit::raw;
 
 impl Artifact {
     /// Generates Rust declarations of the functions and types in the program's header by bindgen,
@@ -44,7 +44,7 @@ impl Artifact {
             .derive_debug(false)
             .generate_comments(false)
             .disable_header_comment();
-        for name in plain::functions(&Source::read(&h_text).prototypes) {
+        for name in raw::functions(&Source::read(&h_text).prototypes) {
             builder = builder.allowlist_function(name);
         }
         for folder in Toolchain::include_folders(self.program().backend) {
@@ -84,7 +84,7 @@ impl ParseCallbacks for Symbols {
         } else {
             ""
         };
-        is_function.then(|| format!("{underscore}{}", plain::symbol(&self.table, item.name)))
+        is_function.then(|| format!("{underscore}{}", raw::symbol(&self.table, item.name)))
     }
 }
 

@@ -16,11 +16,10 @@ use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::ispc::Ispc;
 use super::paths::{hash_of, write};
-use super::plain;
 use super::recording::Recording;
 use super::stored::{self, REFUSED, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
-use super::unit::{self, Unit};
+use super::unit::{self, Unit, raw};
 
 /// Our C file.
 const UNIT: &str = "fut_unit.c";
@@ -483,7 +482,7 @@ impl Build {
         let h_text = paths.read("h")?;
         let generated = Generated::read(&c_text, &h_text, &program, self.hardened)?;
         let plain = match self.raw {
-            true => plain::functions(&generated.declared),
+            true => raw::functions(&generated.declared),
             false => Vec::new(),
         };
         let unit = Unit {
@@ -521,7 +520,7 @@ impl Build {
             cc.join(&object, &kernels)?;
         }
         let mut symbols = vec![paths.symbol.clone()];
-        symbols.extend(plain.iter().map(|name| plain::symbol(&paths.symbol, name)));
+        symbols.extend(plain.iter().map(|name| raw::symbol(&paths.symbol, name)));
         cc.keep_symbols(&object, &symbols)?;
         match self.linkage {
             Linkage::Shared => cc.link_shared(&object, &paths.library(), &paths.symbol)?,

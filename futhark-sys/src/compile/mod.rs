@@ -10,7 +10,6 @@
 //! stored.rs     the format of stored code: what was vendored or recorded
 //! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
 //! generated/    reads name.c and name.h
-//! plain.rs      the functions of name.h that a raw module offers, and their symbols
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
 //! cc.rs         compiles it with our headers, hides all symbols but the table, links or archives it
 //! driver.rs     finds the C compiler
@@ -47,7 +46,6 @@ mod ispc;
 #[doc(hidden)]
 pub mod lexer;
 mod paths;
-mod plain;
 #[doc(hidden)]
 pub mod process;
 mod recording;

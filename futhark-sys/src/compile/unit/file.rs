@@ -13,7 +13,6 @@ use super::inputs::Unit;
 use super::{raw, runtime, sizes, table, values, wrappers};
 use crate::compile::error::Error;
 use crate::compile::generated::Generated;
-use crate::compile::plain;
 
 /// The file with the generated C as [`checked_c`] changes it.
 pub(in crate::compile) const CHECKED: &str = "fut_checked.c";
@@ -59,13 +58,13 @@ pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
 /// The text of the C file.
 pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
     let generated = unit.generated;
-    let raw_functions = raw::functions(unit);
+    let raw_functions = raw::definitions(unit);
     let renamed = unit
         .plain
         .iter()
         .filter(|name| !raw_functions.contains_key(*name));
     let renamed =
-        renamed.map(|name| format!("#define {name} {}\n", plain::symbol(unit.symbol, name)));
+        renamed.map(|name| format!("#define {name} {}\n", raw::symbol(unit.symbol, name)));
     let (driver, state) = match unit.program.backend.is_gpu() {
         true => (driver(&generated.calls), reset_state(generated)),
         false => Default::default(),

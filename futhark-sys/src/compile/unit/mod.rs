@@ -6,7 +6,7 @@
 //! wrappers.rs   a wrapper per function of the manifest, and the validation of shapes
 //! values.rs     the wrappers of arrays and opaque values
 //! table.rs      the table
-//! raw.rs        functions of raw modules whose results the caller frees
+//! raw.rs        the functions that a raw module offers, and those whose results the caller frees
 //! sizes.rs      the copy of `name.c` with checked sizes, for hardened units
 //! bounds.rs     terms that the compiler's own checks lack
 //! concat.rs     checks of the lengths of concatenations
@@ -19,7 +19,7 @@ mod concat;
 mod file;
 mod inputs;
 mod operations;
-mod raw;
+pub(super) mod raw;
 mod runtime;
 mod sizes;
 mod table;

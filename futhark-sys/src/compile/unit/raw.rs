@@ -1,24 +1,51 @@
-//! Raw modules on host backends: functions that return memory which the caller frees by libc's
-//! `free`.
+//! Raw modules: the functions of a program's header that they offer, and their symbols.
 //!
-//! Memory that generated code allocates has a header of ours (`fut_guard.h`). Therefore the symbols of
-//! these functions belong to functions that return memory of libc.
+//! A symbol begins with the name of the table, which contains a hash of everything that determines
+//! the object, so that symbols of several programs and backends in one binary differ. Macros rename
+//! the functions in the generated text.
+//!
+//! On host backends, memory that generated code allocates has a header of ours (`fut_guard.h`). Therefore the symbols
+//! of functions that return memory which the caller frees by libc's `free` belong to functions that return memory of libc.
 
 use std::collections::BTreeMap;
 
 use super::inputs::Unit;
-use crate::compile::plain;
+
+/// The declared functions that a raw module offers.
+pub(in crate::compile) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
+    let declared = declared.iter().copied();
+    let mut all: Vec<&str> = declared.filter(|name| is_offered(name)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The symbol of a function in the library of the table `table`.
+pub(in crate::compile) fn symbol(table: &str, function: &str) -> String {
+    format!("{table}_{function}")
+}
+
+/// The functions that create and free contexts are in the table, because a context has more state
+/// than this header knows (workers, drivers). An array on borrowed memory needs a reference count
+/// that only our code can provide.
+fn is_offered(name: &str) -> bool {
+    const ELSEWHERE: [&str; 4] = ["context_config_", "context_new", "context_free", "new_raw_"];
+    name.strip_prefix("futhark_").is_some_and(|operation| {
+        let mut elsewhere = ELSEWHERE.iter();
+        !elsewhere.any(|elsewhere| operation.starts_with(elsewhere))
+    })
+}
 
 /// The definitions of the functions with these symbols, by the names that they replace.
-pub(super) fn functions<'a>(unit: &Unit<'a>) -> BTreeMap<&'a str, String> {
+pub(super) fn definitions<'a>(unit: &Unit<'a>) -> BTreeMap<&'a str, String> {
     if unit.program.backend.is_gpu() {
         return BTreeMap::new();
     }
     let texts = ["futhark_context_get_error", "futhark_context_report"];
-    let texts = texts.map(|name| (name, text_function(name, &plain::symbol(unit.symbol, name))));
+    let texts = texts.map(|name| (name, text_function(name, &symbol(unit.symbol, name))));
     let stores = unit.program.types().iter().filter_map(|ty| {
         let store = ty.as_opaque()?.ops.store.as_deref()?;
-        let symbol = plain::symbol(unit.symbol, store);
+        let symbol = symbol(unit.symbol, store);
         Some((store, store_function(store, &symbol, ty.c_ident())))
     });
     let all = texts.into_iter().chain(stores);
@@ -46,4 +73,33 @@ fn store_function(name: &str, symbol: &str, ident: &str) -> String {
          *p = fut_memory((malloc)(*n), *n);\n  }}\n  \
          return {name}(ctx, obj, p, n);\n}}\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::generated::Source;
+
+    #[test]
+    fn only_offered_functions_are_listed() {
+        let text = "\
+struct futhark_context *futhark_context_new(struct futhark_context_config *cfg);
+void futhark_context_config_set_debugging(struct futhark_context_config *cfg, int flag);
+struct futhark_i32_1d *futhark_new_i32_1d(struct futhark_context *ctx, const int32_t *data, int64_t dim0);
+struct futhark_i32_1d *futhark_new_raw_i32_1d(struct futhark_context *ctx, unsigned char *data, int64_t dim0);
+int futhark_entry_f(struct futhark_context *ctx, int32_t *out0);
+int futhark_entry_new_raw_f(struct futhark_context *ctx);
+int my_futhark_f(int);
+int futhark_context_sync(struct futhark_context *ctx);
+";
+        assert_eq!(
+            functions(&Source::read(text).prototypes),
+            [
+                "futhark_context_sync",
+                "futhark_entry_f",
+                "futhark_entry_new_raw_f",
+                "futhark_new_i32_1d"
+            ]
+        );
+    }
 }
