@@ -94,8 +94,7 @@ impl Table {
             .functions()
             .iter()
             .flat_map(Function::raw_tuning_params);
-        let tuning =
-            (0..self.0.n_tuning_params).flat_map(|i| [self.tuning_name(i), self.tuning_class(i)]);
+        let tuning = (0..self.0.n_tuning_params).flat_map(|i| self.tuning_texts(i));
         for text in texts
             .into_iter()
             .chain(names)
@@ -188,24 +187,21 @@ impl Table {
         (0..self.0.n_tuning_params).map(|i| {
             // SAFETY: accepts any number, and reads constants; any thread may call it.
             let default = self.0.tuning_param_default.map(|get| unsafe { get(i) });
+            let [name, class] = self.tuning_texts(i).map(|text| self.text(text));
             TuningParam {
-                name: self.text(self.tuning_name(i)),
-                class: self.text(self.tuning_class(i)),
+                name,
+                class,
                 default: default.filter(|&value| value != 0),
             }
         })
     }
 
-    fn tuning_name(&self, i: u32) -> *const c_char {
-        // SAFETY: accepts any number, and returns constant text or NULL; any thread may call it.
-        let get = self.0.tuning_param_name.map(|get| unsafe { get(i) });
-        get.unwrap_or(std::ptr::null())
-    }
-
-    fn tuning_class(&self, i: u32) -> *const c_char {
-        // SAFETY: accepts any number, and returns constant text or NULL; any thread may call it.
-        let get = self.0.tuning_param_class.map(|get| unsafe { get(i) });
-        get.unwrap_or(std::ptr::null())
+    /// The name and the class of a tuning parameter.
+    fn tuning_texts(&self, i: u32) -> [*const c_char; 2] {
+        [self.0.tuning_param_name, self.0.tuning_param_class].map(|get| {
+            // SAFETY: accepts any number, and returns constant text or NULL; any thread may call it.
+            get.map_or(std::ptr::null(), |get| unsafe { get(i) })
+        })
     }
 
     /// Text that [`Table::from_raw`] has validated.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::error::{Error, ErrorKind};
-use super::facts::{self, Answer};
+use super::facts;
 use super::hash::Hash;
 use super::process;
 use super::toolchain::Toolchain;
@@ -44,8 +44,7 @@ impl Driver {
             let driver = Driver::ask()?;
             let text = driver.to_text().ok_or_else(no_text)?;
             // The program can be a wrapper.
-            let programs = vec![driver.path, PathBuf::from(&driver.words[0])];
-            Ok(Answer { programs, text })
+            Ok((vec![driver.path, PathBuf::from(&driver.words[0])], text))
         })?;
         Driver::from_text(&text).ok_or_else(no_text)
     }

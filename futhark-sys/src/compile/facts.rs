@@ -9,12 +9,6 @@ use super::error::Error;
 use super::hash::Hash;
 use super::toolchain::{self, Toolchain};
 
-/// The answer of some executables.
-pub(super) struct Answer {
-    pub programs: Vec<PathBuf>,
-    pub text: String,
-}
-
 /// The version of an executable, which `ask` returns, kept in the folder `results`.
 pub(super) fn version(
     results: Option<&Path>,
@@ -25,12 +19,11 @@ pub(super) fn version(
     let name = name.with(program.as_os_str().as_encoded_bytes());
     let programs = vec![program.to_owned()];
     kept(results, name, programs.clone(), || {
-        let (programs, text) = (programs.clone(), ask()?);
-        Ok(Answer { programs, text })
+        Ok((programs.clone(), ask()?))
     })
 }
 
-/// The text that `ask` returns, kept in the folder `results` under `name`. Calls `ask` only if one of the
+/// The text that `ask` returns with the executables that answered, kept in the folder `results` under `name`. Calls `ask` only if one of the
 /// executables was replaced since, or is a script or the like, which can run anything.
 ///
 /// `programs` are the executables that will answer. If others do, they are asked again, now that the files to look at are
@@ -39,10 +32,10 @@ pub(super) fn kept(
     results: Option<&Path>,
     name: Hash,
     programs: Vec<PathBuf>,
-    ask: impl Fn() -> Result<Answer, Error>,
+    ask: impl Fn() -> Result<(Vec<PathBuf>, String), Error>,
 ) -> Result<String, Error> {
     let Some(results) = results else {
-        return Ok(ask()?.text);
+        return Ok(ask()?.1);
     };
     let name = name.with(env!("FUTHARK_SYS_SOURCES")).hex();
     let file = results.join("facts").join(&name[..32]);
@@ -57,26 +50,27 @@ pub(super) fn kept(
     }
     // Before the question: the answer of a file that is replaced meanwhile is not kept for the new one.
     let mut before = stamps(&programs);
-    let mut answer = ask()?;
-    if answer.programs != programs {
-        before = stamps(&answer.programs);
-        let first = std::mem::replace(&mut answer, ask()?);
-        before = before.filter(|_| answer.programs == first.programs);
+    let (mut answered, mut text) = ask()?;
+    if answered != programs {
+        before = stamps(&answered);
+        let first = answered;
+        (answered, text) = ask()?;
+        before = before.filter(|_| answered == first);
     }
-    let paths: Option<Vec<&str>> = answer.programs.iter().map(|path| path.to_str()).collect();
+    let paths: Option<Vec<&str>> = answered.iter().map(|path| path.to_str()).collect();
     if let (Some(before), Some(paths)) = (before, paths) {
         // Without the file, the next process only asks again, so failures are ignored. It is renamed, so that
         // another process reads all of it or nothing.
         let new = temporary(&file);
-        let text = format!("{before}\n{}\n{}", paths.join("\t"), answer.text);
+        let kept = format!("{before}\n{}\n{text}", paths.join("\t"));
         let written = std::fs::create_dir_all(results.join("facts"))
-            .and_then(|()| std::fs::write(&new, text))
+            .and_then(|()| std::fs::write(&new, kept))
             .and_then(|()| std::fs::rename(&new, &file));
         if written.is_err() {
             let _ = std::fs::remove_file(new);
         }
     }
-    Ok(answer.text)
+    Ok(text)
 }
 
 /// The [exact] stamps of all files of some executables; `None` if one of them can run others.

@@ -62,11 +62,9 @@ impl Recording {
                 )),
             };
         }
-        for name in ["builds", "datasets"] {
-            let inner = folder.join(name);
-            fs::create_dir_all(&inner)
-                .map_err(|error| Error::io("create the folder", inner, error))?;
-        }
+        let datasets = folder.join("datasets");
+        fs::create_dir_all(&datasets)
+            .map_err(|error| Error::io("create the folder", datasets, error))?;
         write(&folder.join(MARK), &version.text)?;
         Ok(Recording { folder, version })
     }

@@ -446,11 +446,8 @@ impl<'a> Writer<'a, '_> {
                 let _ = writeln!(text, "{indent}int64_t fut_free_{name};");
             }
             Statement::Store { task, name } if self.passed.contains(name) => {
-                let fut = if scope.checked.contains(name) {
-                    "fut_"
-                } else {
-                    ""
-                };
+                let is_checked = scope.checked.contains(name);
+                let fut = if is_checked { "fut_" } else { "" };
                 let _ = writeln!(text, "{indent}{task}.fut_free_{name} = {fut}{name};");
             }
             Statement::Load { task, name } if self.passed.contains(name) => {
