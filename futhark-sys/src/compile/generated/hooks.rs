@@ -6,43 +6,26 @@ use super::source::Source;
 use super::token::captures;
 use crate::compile::error::Error;
 
-/// The backends whose runtime has a function.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum On {
-    All,
-    Gpu,
-    Threads,
-    OpenCl,
-}
+/// A function, on which backends the runtime has it, and whether it calls it in every program.
+type Hook = (&'static str, fn(Backend) -> bool, bool);
 
-impl On {
-    fn includes(self, backend: Backend) -> bool {
-        match self {
-            On::All => true,
-            On::Gpu => backend.is_gpu(),
-            On::Threads => backend.has_threads(),
-            On::OpenCl => backend == Backend::OpenCl,
-        }
-    }
-}
-
-/// The functions, and whether the runtime calls them in every program. The macros of `fut_hooks.h` redirect calls; if a
-/// function is missing or not called, its macro silently has no effect.
-const HOOKS: [(&str, On, bool); 12] = [
-    ("memblock_alloc", On::All, false),
-    ("lexical_realloc", On::All, false),
-    ("host_alloc", On::All, true),
-    ("set_error", On::All, true),
-    ("memblock_alloc_device", On::Gpu, false),
-    ("gpu_alloc", On::Gpu, true),
-    ("get_failure_msg", On::Gpu, true),
-    ("gpu_scalar_from_device", On::Gpu, false),
-    ("memcpy_host2gpu", On::Gpu, true),
+/// The macros of `fut_hooks.h` redirect calls of these functions; if one is missing or not called, its macro silently has
+/// no effect.
+const HOOKS: [Hook; 12] = [
+    ("memblock_alloc", |_| true, false),
+    ("lexical_realloc", |_| true, false),
+    ("host_alloc", |_| true, true),
+    ("set_error", |_| true, true),
+    ("memblock_alloc_device", Backend::is_gpu, false),
+    ("gpu_alloc", Backend::is_gpu, true),
+    ("get_failure_msg", Backend::is_gpu, true),
+    ("gpu_scalar_from_device", Backend::is_gpu, false),
+    ("memcpy_host2gpu", Backend::is_gpu, true),
     // Used when a context is freed: see `fut_take_leftovers`.
-    ("subtask_queue_is_empty", On::Threads, false),
-    ("subtask_queue_dequeue", On::Threads, false),
+    ("subtask_queue_is_empty", Backend::has_threads, false),
+    ("subtask_queue_dequeue", Backend::has_threads, false),
     // Used to describe the device of a context: see `fut_choose_device`.
-    ("get_preferred_device", On::OpenCl, false),
+    ("get_preferred_device", |on| on == Backend::OpenCl, false),
 ];
 
 /// How `new` of an array copies its data on host backends. `fut_memmove` recognises data that the caller
@@ -53,11 +36,11 @@ const COPY: &str = "memmove ( arr -> mem . mem + 0 , ( const unsigned char * ) d
 pub(super) fn check(source: &Source<'_>, program: &Program) -> Result<(), Error> {
     let fail = |name: &str, why: &str| Err(Error::unsupported(&program.version, name, why));
     let called = source.called(|_| true);
-    for (name, on, is_called) in HOOKS {
-        if on.includes(program.backend) && !source.functions.contains_key(name) {
+    for (name, _, is_called) in HOOKS.iter().filter(|hook| hook.1(program.backend)) {
+        if !source.functions.contains_key(name) {
             return fail(name, "the function is not defined");
         }
-        if on.includes(program.backend) && is_called && !called.contains(name) {
+        if *is_called && !called.contains(name) {
             return fail(name, "no function calls it, so replacing it has no effect");
         }
     }
@@ -101,9 +84,7 @@ mod tests {
 
     /// The hooks of multicore, and those that every program calls.
     fn names() -> (Vec<&'static str>, Vec<&'static str>) {
-        let hooks = HOOKS
-            .iter()
-            .filter(|hook| hook.1.includes(Backend::Multicore));
+        let hooks = HOOKS.iter().filter(|hook| hook.1(Backend::Multicore));
         let called = hooks.clone().filter(|hook| hook.2);
         (
             hooks.map(|hook| hook.0).collect(),
