@@ -25,24 +25,25 @@ pub(super) struct CCompiler {
     is_cross: bool,
 }
 
-/// `futhark` itself uses `-O3 -std=c99`; we need the static assertions of C11.
-const STANDARD: &[&str] = &["-std=c11", "-fPIC", "-fvisibility=hidden", "-pthread"];
-
-/// On some processors, a short loop that crosses a line of the instruction cache takes up to twice as long, and without
-/// this flag our functions before it decide whether it does.
-const ALIGN: &[&str] = &["-falign-loops=32"];
-
-/// After all other flags, so that the user's flags cannot disable the checks and results equal those
-/// of `futhark test`.
-const LAST: &[&str] = &["-ffp-contract=off", "-fno-fast-math", "-fno-lto"];
-
-/// Mismatched types that C compilers accept by default and that would hide a wrong manifest.
-const STRICT: &[&str] = &[
+const FIRST: [&str; 9] = [
+    // `futhark` itself uses `-O3 -std=c99`; we need the static assertions of C11.
+    "-std=c11",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-pthread",
+    // Mismatched types that C compilers accept by default and that would hide a wrong manifest.
     "-w",
     "-Werror=incompatible-pointer-types",
     "-Werror=int-conversion",
     "-Werror=implicit-function-declaration",
+    // On some processors, a short loop that crosses a line of the instruction cache takes up to twice as long, and
+    // without this flag our functions before it decide whether it does.
+    "-falign-loops=32",
 ];
+
+/// After all other flags, so that the user's flags cannot disable the checks and results equal those
+/// of `futhark test`.
+const LAST: [&str; 3] = ["-ffp-contract=off", "-fno-fast-math", "-fno-lto"];
 
 /// Environment variables that change the result of gcc and clang.
 const READ_BY_COMPILERS: [&str; 12] = [
@@ -122,18 +123,13 @@ impl CCompiler {
         include: &[PathBuf],
     ) -> Vec<String> {
         let mut all = vec![format!("-O{level}")];
-        all.extend(
-            [STANDARD, STRICT, ALIGN]
-                .concat()
-                .into_iter()
-                .map(String::from),
-        );
+        all.extend(FIRST.map(String::from));
         all.extend_from_slice(extra);
         if hardened {
             // See docs/arithmetic.md.
             all.push("-fwrapv".to_owned());
         }
-        all.extend(LAST.iter().map(|&argument| argument.to_owned()));
+        all.extend(LAST.map(String::from));
         if self.driver.is_at_least(12, 16) {
             // The runtime can print a buffer that it never wrote, before it exits.
             all.push("-ftrivial-auto-var-init=zero".to_owned());

@@ -123,24 +123,18 @@ impl Toolchain {
     /// backends.
     #[must_use]
     pub fn include_folders(backend: Backend) -> Vec<PathBuf> {
-        let private = |name: &str| Some(variable(ROOT)?.join(name));
-        let homes = match backend {
-            Backend::OpenCl => vec![private("opencl")],
-            Backend::Cuda => vec![
-                variable("CUDA_HOME"),
-                variable("CUDA_PATH"),
-                private("cuda"),
-                Some("/usr/local/cuda".into()),
-            ],
-            Backend::Hip => vec![
-                variable("ROCM_PATH"),
-                variable("HIP_PATH"),
-                private("hip"),
-                Some("/opt/rocm".into()),
-            ],
-            _ => Vec::new(),
+        let (variables, private, usual): (&[&str], _, _) = match backend {
+            Backend::OpenCl => (&[], "opencl", None),
+            Backend::Cuda => (&["CUDA_HOME", "CUDA_PATH"], "cuda", Some("/usr/local/cuda")),
+            Backend::Hip => (&["ROCM_PATH", "HIP_PATH"], "hip", Some("/opt/rocm")),
+            _ => return Vec::new(),
         };
-        let mut homes: Vec<PathBuf> = homes.into_iter().flatten().collect();
+        let private = variable(ROOT).map(|root| root.join(private));
+        let named = variables.iter().filter_map(|name| variable(name));
+        let mut homes: Vec<PathBuf> = named
+            .chain(private)
+            .chain(usual.map(PathBuf::from))
+            .collect();
         homes.retain_mut(|home| {
             home.push("include");
             home.is_dir()
