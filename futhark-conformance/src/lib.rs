@@ -32,7 +32,7 @@ mod child;
 mod cli;
 mod compare;
 mod corpus;
-pub mod cover;
+mod cover;
 mod devices;
 pub mod emulated;
 mod expect;

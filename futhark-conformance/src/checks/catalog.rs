@@ -3,6 +3,7 @@
 
 use super::{arrays, blocks, consume, device_code, differential, errors, index, leaks};
 use super::{lifecycle, opaque, raw, server, settings, store};
+use crate::cover::Topic;
 use crate::harness::env::Env;
 use crate::harness::steps::Steps;
 use crate::pattern::CheckPattern;
@@ -16,42 +17,57 @@ pub struct Check {
     pub page: &'static str,
     /// The function of a check that needs a context; `None` for the others.
     pub run: Option<Run>,
+    /// What it asks about: a run chooses programs for it that have each construct of these topics.
+    pub topics: &'static [Topic],
 }
 
 /// The function of a check, for a loaded program whose context can be created.
 pub type Run = fn(&Env<'_>, &mut Steps<'_>);
 
 macro_rules! check {
-    ($name:literal, $run:expr) => {
+    ($name:literal, $run:expr, [$($topic:ident),+]) => {
         Check {
             name: $name,
             page: include_str!(concat!("../../docs/checks/", $name, ".md")),
             run: $run,
+            topics: &[$(Topic::$topic),+],
         }
     };
 }
 
 /// All checks, in the order in which they run.
 pub const ALL: &[Check] = &[
-    check!("compile", None),
-    check!("manifest", None),
-    check!("header", None),
-    check!("symbols", None),
-    check!("plain", None),
-    check!("lifecycle", Some(lifecycle::check)),
-    check!("arrays", Some(arrays::check)),
-    check!("index", Some(index::check)),
-    check!("raw", Some(raw::check)),
-    check!("blocks", Some(blocks::check)),
-    check!("differential", Some(differential::check)),
-    check!("server", Some(server::check)),
-    check!("errors", Some(errors::check)),
-    check!("consume", Some(consume::check)),
-    check!("opaque", Some(opaque::check)),
-    check!("store", Some(store::check)),
-    check!("settings", Some(settings::check)),
-    check!("leaks", Some(leaks::check)),
-    check!("device-code", Some(device_code::check)),
+    check!("compile", None, [Program, Name, Case, Operator]),
+    check!(
+        "manifest",
+        None,
+        [Program, Name, Entry, Array, Opaque, Tuning]
+    ),
+    check!("header", None, [Program, Name, Entry, Array, Opaque]),
+    check!("symbols", None, [Program, Name, Array, Opaque]),
+    check!("plain", None, [Program, Entry, Array]),
+    check!("lifecycle", Some(lifecycle::check), [Program]),
+    check!("arrays", Some(arrays::check), [Array]),
+    check!("index", Some(index::check), [Array]),
+    check!("raw", Some(raw::check), [Array]),
+    check!("blocks", Some(blocks::check), [Case, Failure, Operator]),
+    check!(
+        "differential",
+        Some(differential::check),
+        [Entry, Array, Opaque, Operator]
+    ),
+    check!("server", Some(server::check), [Entry, Array, Opaque]),
+    check!("errors", Some(errors::check), [Entry, Array, Failure]),
+    check!("consume", Some(consume::check), [Consumption]),
+    check!("opaque", Some(opaque::check), [Opaque]),
+    check!("store", Some(store::check), [Opaque]),
+    check!("settings", Some(settings::check), [Program, Tuning]),
+    check!(
+        "leaks",
+        Some(leaks::check),
+        [Program, Entry, Array, Opaque, Failure]
+    ),
+    check!("device-code", Some(device_code::check), [Program, Operator]),
 ];
 
 impl Check {

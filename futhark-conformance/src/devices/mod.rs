@@ -142,6 +142,18 @@ impl Device {
         self.is_slow() || pocl::is_pocl(&self.name)
     }
 
+    /// An estimate of the time of a job, in multiples of the time on the host.
+    #[must_use]
+    pub fn slowness(&self) -> u32 {
+        match self.kind {
+            Kind::Simulated => 4,
+            Kind::Emulated => 2,
+            // A device that compiles each kernel for the CPU.
+            Kind::Real if self.has_costly_contexts() => 8,
+            Kind::Real => 1,
+        }
+    }
+
     /// Whether the address space of its processes can be limited. Drivers reserve more than they
     /// use.
     #[must_use]

@@ -31,7 +31,7 @@ pub struct Config {
     #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
     pub checks: Vec<CheckPattern>,
 
-    /// Everything, not only a part of each folder that has each construct
+    /// Everything, not only a part that has each construct of constructs.jsonl
     #[arg(long, help_heading = SELECTION)]
     pub all: bool,
 
@@ -126,13 +126,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether the run has every job of these programs.
-    #[must_use]
-    pub fn is_whole(&self, corpus: &Corpus) -> bool {
-        let everything = self.all || corpus.paths().iter().all(|path| path.is_file());
-        everything && self.budget.is_none() && self.shard.is_none()
-    }
-
     /// The options that select programs, jobs and checks, and those that limit them, as words of a
     /// command line.
     #[must_use]

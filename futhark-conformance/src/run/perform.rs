@@ -135,7 +135,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     report.missing.clear();
     report.baseline = plan.baseline.map(Box::new);
     // Only a whole run has the same cases for every compiler.
-    report.spared = config.is_whole(corpus).then_some(plan.selected.spared);
+    report.spared = plan.selected.is_whole.then_some(plan.selected.spared);
     report.unmatched = unmatched;
     report.left_out =
         (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
@@ -167,7 +167,7 @@ fn interrupted(
 /// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
 /// is still needed.
 fn unmatched(expectations: &Expectations, plan: &Plan<'_>, config: &Config) -> Vec<Expectation> {
-    let is_whole = config.is_whole(plan.corpus) && plan.selected.spared.is_empty();
+    let is_whole = plan.selected.is_whole && plan.selected.spared.is_empty();
     let can_judge = config.checks.is_empty() && is_whole;
     // Without `--architectures`, `device-code` has no cases.
     let has_cases = !config.architectures.is_empty();

@@ -81,7 +81,6 @@ impl<'c> Plan<'c> {
             config,
             times: &times,
             expectations: &expectations,
-            settings: &settings,
         };
         let selected = choice.of(jobs)?;
         let header = Header {

@@ -7,22 +7,16 @@ use super::times::Times;
 use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
 use crate::corpus::Corpus;
-use crate::cover::{self, Part, Sources};
+use crate::cover::{self, Constructs, Part};
 use crate::devices;
 use crate::expect::Expectations;
-use crate::jobs::{Job, Settings};
+use crate::jobs::Job;
 use crate::pattern::CheckPattern;
-use crate::report::{about, counted, shown, shown_lines};
+use crate::report::{about, counted, shown};
 use crate::say::errln;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// The name of the file of constructs, in or above a folder of programs, and in the build folder.
-const CONSTRUCTS: &str = "constructs.jsonl";
-
-/// The variable that names another file of constructs to update, such as that of a corpus.
-const UPDATED: &str = "FUTHARK_CONFORMANCE_CONSTRUCTS";
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// The jobs of a run.
 pub struct Selected {
@@ -34,6 +28,8 @@ pub struct Selected {
     pub order: Vec<usize>,
     /// The devices that have only a part of their jobs.
     pub spared: BTreeSet<String>,
+    /// Whether these are all jobs, except those of such devices.
+    pub is_whole: bool,
 }
 
 /// What a choice of jobs depends on.
@@ -42,18 +38,28 @@ pub struct Choice<'a> {
     pub config: &'a Config,
     pub times: &'a Times,
     pub expectations: &'a Expectations,
-    pub settings: &'a Settings,
 }
 
 impl Choice<'_> {
     /// Chooses among all jobs, and prints which part that is.
     pub fn of(&self, jobs: Vec<Job>) -> Result<Selected, Ended> {
         let config = self.config;
-        let begun = Instant::now();
+        let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
+        let mut spared = BTreeSet::new();
+        let mut is_whole = config.budget.is_none() && config.shard.is_none();
         let mut in_order = false;
-        let (jobs, spared) = match config.all && config.machine.devices.is_empty() {
-            true => self.spare_known_bad(jobs)?,
-            false => (jobs, BTreeSet::new()),
+        let jobs = match config.budget {
+            _ if config.all && config.machine.devices.is_empty() => {
+                let (jobs, devices) = self.spare_known_bad(jobs, &constructs);
+                spared = devices;
+                jobs
+            }
+            None if !config.all => {
+                let (kept, listed) = self.partition(jobs, |job| !constructs.has(&job.program));
+                is_whole &= listed.is_empty();
+                self.quick(kept, listed, &constructs)
+            }
+            _ => jobs,
         };
         let jobs = match config.budget {
             // The runners of the parts of a run can have different numbers of processors, and must agree.
@@ -61,9 +67,8 @@ impl Choice<'_> {
                 if config.shard.is_some() || self.seconds(&jobs) > budget.as_secs_f64() =>
             {
                 in_order = true;
-                self.by_information(jobs, begun + budget / 5)?
+                self.by_information(jobs, &constructs)
             }
-            None if !config.all => self.quick(jobs)?,
             _ => jobs,
         };
         let estimates: Vec<f64> = jobs.iter().map(|job| self.times.estimate(job)).collect();
@@ -85,6 +90,7 @@ impl Choice<'_> {
             estimates,
             order,
             spared,
+            is_whole,
         })
     }
 
@@ -94,7 +100,7 @@ impl Choice<'_> {
         seconds / threads(self.config.jobs) as f64
     }
 
-    /// The jobs of programs that are named, or meet the condition; and the others.
+    /// The jobs of programs that are named, or that meet the condition; and the others.
     fn partition(&self, jobs: Vec<Job>, is_kept: impl Fn(&Job) -> bool) -> (Vec<Job>, Vec<Job>) {
         let files = self.corpus.paths().iter().filter(|path| path.is_file());
         let named: HashSet<PathBuf> = files.filter_map(|file| file.canonicalize().ok()).collect();
@@ -107,31 +113,49 @@ impl Choice<'_> {
         jobs.partition(|job| is_kept(job) || is_named(job))
     }
 
-    /// The jobs of named programs, and those of others that together cover every construct.
-    fn quick(&self, jobs: Vec<Job>) -> Result<Vec<Job>, Ended> {
-        let (mut kept, found) = self.partition(jobs, |_| false);
-        if found.is_empty() {
-            return Ok(kept);
+    /// The kept jobs, and those of listed programs that together cover every construct.
+    fn quick(&self, mut kept: Vec<Job>, listed: Vec<Job>, constructs: &Constructs) -> Vec<Job> {
+        if listed.is_empty() {
+            return kept;
         }
-        let part = self.cover(&found, None)?;
+        // Every machine chooses the same part.
+        let part = self.cover(&listed, constructs, |job, size| {
+            (FIXED_COST + size as u64) * u64::from(job.device.slowness())
+        });
         let is_chosen: HashSet<usize> = part.jobs.iter().map(|(number, _)| *number).collect();
-        let left_out = found.iter().enumerate();
-        let left_out = left_out.filter(|(number, _)| !is_chosen.contains(number));
-        let left = about(self.seconds(left_out.map(|(_, job)| job)));
-        let text = format!("{}, {left}", part.plan);
-        errln!("{}", shown_lines(&text, ""));
-        kept.extend(chosen(found, part));
-        Ok(kept)
+        let left_out: Vec<&Job> = (listed.iter().enumerate())
+            .filter(|(number, _)| !is_chosen.contains(number))
+            .map(|(_, job)| job)
+            .collect();
+        let programs: HashSet<&PathBuf> = listed.iter().map(|job| &job.program).collect();
+        let chosen_programs: HashSet<&PathBuf> = is_chosen
+            .iter()
+            .map(|&number| &listed[number].program)
+            .collect();
+        errln!(
+            "quick run: {} of {} cover every kind of construct:\n  {}, {}\n  left out (--all runs all): {}, {}, {}",
+            part.jobs.len(),
+            counted(listed.len(), "job"),
+            counted(part.constructs, "construct"),
+            counted(part.checks, "check"),
+            counted(programs.len() - chosen_programs.len(), "program"),
+            counted(left_out.len(), "job"),
+            about(self.seconds(left_out)),
+        );
+        kept.extend(chosen(listed, part));
+        kept
     }
 
     /// All jobs, except that devices which are known to compute wrong results get only those that together
     /// cover every construct: most of what the others show is known. Also the names of these devices.
-    fn spare_known_bad(&self, jobs: Vec<Job>) -> Result<(Vec<Job>, BTreeSet<String>), Ended> {
-        let (mut kept, bad) = self.partition(jobs, |job| !job.device.known_bad);
-        if bad.is_empty() {
-            return Ok((kept, BTreeSet::new()));
-        }
-        let part = self.cover(&bad, None)?;
+    fn spare_known_bad(
+        &self,
+        jobs: Vec<Job>,
+        constructs: &Constructs,
+    ) -> (Vec<Job>, BTreeSet<String>) {
+        let is_kept = |job: &Job| !job.device.known_bad || !constructs.has(&job.program);
+        let (mut kept, bad) = self.partition(jobs, is_kept);
+        let part = self.cover(&bad, constructs, |_, size| FIXED_COST + size as u64);
         let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
         for job in &bad {
             *left_out.entry(job.device.name.clone()).or_default() += 1;
@@ -149,15 +173,15 @@ impl Choice<'_> {
                 counted(count, "job")
             );
         }
-        Ok((kept, left_out.into_keys().collect()))
+        (kept, left_out.into_keys().collect())
     }
 
     /// All jobs, in the order in which they give the most information per time: those of named programs;
-    /// those that cover new constructs; the others, each program's fastest first. Programs are compiled for
-    /// their constructs only until then.
-    fn by_information(&self, jobs: Vec<Job>, until: Instant) -> Result<Vec<Job>, Ended> {
+    /// those that cover new constructs; the others, each program's fastest first.
+    fn by_information(&self, jobs: Vec<Job>, constructs: &Constructs) -> Vec<Job> {
         let (mut ranked, found) = self.partition(jobs, |_| false);
-        let part = self.cover(&found, Some(until))?;
+        let milliseconds = |job: &Job, _| (self.times.estimate(job) * 1000.0) as u64;
+        let part = self.cover(&found, constructs, milliseconds);
         let mut found: Vec<Option<Job>> = found.into_iter().map(Some).collect();
         let mut started: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for (number, checks) in part.jobs {
@@ -166,10 +190,13 @@ impl Choice<'_> {
                 ranked.push(Job { checks, ..job });
             }
         }
-        let rest = found.into_iter().flatten();
-        let mut rest: Vec<(f64, Job)> = rest.map(|job| (self.times.estimate(&job), job)).collect();
-        rest.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        let with_turn = rest.into_iter().map(|(_, job)| {
+        let mut rest: Vec<Job> = found.into_iter().flatten().collect();
+        rest.sort_by(|one, other| {
+            self.times
+                .estimate(one)
+                .total_cmp(&self.times.estimate(other))
+        });
+        let with_turn = rest.into_iter().map(|job| {
             let turn = started.entry(job.program.clone()).or_default();
             *turn += 1;
             (*turn, job)
@@ -177,41 +204,30 @@ impl Choice<'_> {
         let mut rest: Vec<(usize, Job)> = with_turn.collect();
         rest.sort_by_key(|(turn, _)| *turn);
         ranked.extend(rest.into_iter().map(|(_, job)| job));
-        Ok(ranked)
+        ranked
     }
 
-    /// The jobs that together cover every construct with the selected checks: in the time until then, by
-    /// their estimated times.
-    fn cover(&self, jobs: &[Job], until: Option<Instant>) -> Result<Part, Ended> {
+    /// The jobs that together cover every construct with the selected checks.
+    fn cover(
+        &self,
+        jobs: &[Job],
+        constructs: &Constructs,
+        cost: impl Fn(&Job, usize) -> u64,
+    ) -> Part {
         let config = self.config;
         let is_selected = |check: &&Check| {
             let is_possible = !config.architectures.is_empty() || check.name != device_code::NAME;
             let named = |pattern: &CheckPattern| pattern.concerns(check.name);
             is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
         };
-        let checks: Vec<&Check> = checks::ALL.iter().filter(is_selected).collect();
-        let updated = std::env::var_os(UPDATED).map(PathBuf::from);
-        let of_corpus: Vec<PathBuf> = match updated {
-            Some(_) => Vec::new(),
-            None => {
-                let paths = self.corpus.paths().iter();
-                let mut files: Vec<PathBuf> = paths.filter_map(|path| nearest(path)).collect();
-                files.dedup();
-                files
-            }
-        };
-        let of_build_dir = || self.settings.run.build_dir.join(CONSTRUCTS);
-        let sources = Sources {
-            read: &of_corpus,
-            updated: &updated.unwrap_or_else(of_build_dir),
-            threads: threads(config.jobs),
-            until,
-        };
-        let estimate = |job: &Job| self.times.estimate(job);
-        let seconds = until.map(|_| &estimate as &dyn Fn(&Job) -> f64);
-        cover::of_jobs(jobs, &checks, self.expectations, &sources, seconds).map_err(usage)
+        let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
+        cover::choose(jobs, &checks, constructs, self.expectations, cost)
     }
 }
+
+/// Starting the compilers costs as much as some kilobytes of source. With a lower cost, the part has more
+/// programs.
+const FIXED_COST: u64 = 16_000;
 
 /// The jobs of a part, with the checks that they are chosen for.
 fn chosen(jobs: Vec<Job>, part: Part) -> impl Iterator<Item = Job> {
@@ -221,12 +237,6 @@ fn chosen(jobs: Vec<Job>, part: Part) -> impl Iterator<Item = Job> {
         let checks = chosen.remove(&number)?;
         Some(Job { checks, ..job })
     })
-}
-
-/// The file of constructs in a folder of programs, or in the nearest folder above.
-fn nearest(path: &Path) -> Option<PathBuf> {
-    let mut files = path.ancestors().map(|folder| folder.join(CONSTRUCTS));
-    files.find(|file| file.is_file())
 }
 
 /// What a budget left out, in lines of less than 80 characters; none if every job began.

@@ -2,7 +2,6 @@
 //! results and the same jobs, they are the same on every machine.
 
 use crate::checks;
-use crate::cover;
 use crate::devices;
 use crate::jobs::Job;
 use crate::record::{Place, Record};
@@ -41,7 +40,7 @@ impl Times {
     #[must_use]
     pub fn estimate(&self, job: &Job) -> f64 {
         let place = on_any_machine(&job.place);
-        let slowness = f64::from(u32::try_from(cover::slowness(&job.device)).unwrap_or(u32::MAX));
+        let slowness = f64::from(job.device.slowness());
         let is_selected = |check: &&checks::Check| {
             job.checks.is_empty() || job.checks.iter().any(|it| it.concerns(check.name))
         };

@@ -2,7 +2,7 @@
 //! PoCL of the toolchain (`ci/setup --only opencl,pocl`). If one of them is missing, these tests
 //! are skipped with a message, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
-use super::{build_dir, command, needs, repeat_command, text};
+use super::{build_dir, command, list_constructs, needs, repeat_command, text};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -230,6 +230,8 @@ fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
     let Some(here) = Here::with_two() else { return };
     // The same constructs.
     fs::write(here.path("other.fut"), PROGRAM).expect("the folder can be written");
+    let case: &[&str] = &["a case"];
+    list_constructs(&here.path(""), &[("next.fut", case), ("other.fut", case)]);
     for (options, on_pocl) in [(&["--all"][..], 1), (&["--all", "--device", "*"], 2)] {
         let mut command = here.opencl("run", &[".", "--check", "blocks"]);
         command.args(["--json", "report.jsonl"]).args(options);

@@ -29,6 +29,8 @@ mod schema;
 mod selection;
 mod slow;
 
+use hmac_sha256::Hash;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -45,7 +47,6 @@ fn build_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
 }
 
-/// The standard output and the standard error.
 /// The first repeat command in the text, in one line.
 fn repeat_command(text: &str) -> String {
     let (_, command) = text
@@ -62,6 +63,34 @@ fn repeat_command(text: &str) -> String {
     words.join(" ")
 }
 
+/// Writes the list of constructs of a corpus: which test cases and operators each program has.
+fn list_constructs(folder: &Path, programs: &[(&str, &[&str])]) {
+    let names = ["a case", "an operator"];
+    let constructs = [("Case", names[0]), ("Operator", names[1])].map(
+        |(topic, name)| serde_json::json!({"topic": topic, "name": name, "scope": "Compiler"}),
+    );
+    let mut text = serde_json::json!(constructs).to_string();
+    for (program, has) in programs {
+        let source = fs::read(folder.join(program)).unwrap();
+        let mut hash = Hash::new();
+        hash.update((source.len() as u64).to_le_bytes());
+        hash.update(&source);
+        let digits = hash.finalize()[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>();
+        let has: Vec<usize> = (0..names.len())
+            .filter(|&number| has.contains(&names[number]))
+            .collect();
+        let line = serde_json::json!({
+            "program": program, "source": digits, "compiles": true, "tags": [], "constructs": has,
+        });
+        text += &format!("\n{line}");
+    }
+    fs::write(folder.join("constructs.jsonl"), text).unwrap();
+}
+
+/// The standard output and the standard error.
 fn text(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     format!("{}{error}", String::from_utf8_lossy(&output.stdout))

@@ -50,21 +50,3 @@ fn a_compiler_after_the_newest_known_one_gets_a_warning() {
     assert_eq!(shown.matches(warning).count(), 1, "{shown}");
     assert!(!run(&known).contains("is newer than"));
 }
-
-#[test]
-fn a_long_search_for_constructs_shows_its_progress() {
-    let Some(scene) = Scene::new() else { return };
-    for name in ["a.fut", "b.fut", "c.fut", "d.fut"] {
-        scene.write(name, PROGRAM);
-    }
-    let slow = format!("{NEWER}\ncase $1 in c) sleep 2 ;; esac");
-    let slow = scene.compiler("slow", &slow);
-    let mut command = scene.command("run");
-    command.args([".", "--backend", "c", "--check", "compile", "--jobs", "1"]);
-    command.arg("--futhark").arg(slow);
-    // Where nothing is kept.
-    let output = command.args(["--build-dir", "builds"]).output();
-    let shown = text(&output.expect("the program starts"));
-    let line = "/4] compiling programs for their constructs, once for Futhark 0.99.0";
-    assert!(shown.contains(line), "{shown}");
-}

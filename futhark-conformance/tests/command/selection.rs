@@ -1,6 +1,6 @@
 //! Which jobs run: the quick run, budgets, excluded programs, parts, and interrupted runs.
 
-use super::{build_dir, command, needs, text};
+use super::{build_dir, command, list_constructs, needs, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -109,14 +109,40 @@ fn results(file: &Path) -> BTreeSet<String> {
 #[test]
 fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
     let other = format!("{GOOD}entry rows (xs: [][]f32) = map (map (+ 1)) xs\n");
-    let files = [("a.fut", GOOD), ("b.fut", GOOD), ("c.fut", other.as_str())];
+    let files = [
+        ("a.fut", GOOD),
+        ("b.fut", GOOD),
+        ("sub/c.fut", other.as_str()),
+    ];
     let Some(corpus) = Corpus::new(&files) else {
         return;
     };
-    let output = corpus.run(&["."]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_eq!(corpus.ran(), ["c.fut"]);
+    let ran = |arguments: &[&str]| {
+        let output = corpus.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        (
+            corpus.ran().into_iter().collect::<BTreeSet<_>>(),
+            text(&output),
+        )
+    };
+    let programs = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<BTreeSet<_>>()
+    };
+    let all = programs(&["a.fut", "b.fut", "sub/c.fut"]);
+    assert_eq!(ran(&["."]).0, all, "without a list of constructs");
+
+    let case: &[&str] = &["a case"];
+    let listed = [
+        ("a.fut", case),
+        ("b.fut", case),
+        ("sub/c.fut", &["a case", "an operator"]),
+    ];
+    list_constructs(corpus.folder.path(), &listed);
+    let (chosen, said) = ran(&["."]);
+    assert_eq!(chosen, programs(&["sub/c.fut"]), "{said}");
     assert!(said.contains("quick run: 1 of 3 jobs cover"), "{said}");
     assert!(
         said.contains("--all runs all): 2 programs, 2 jobs, about"),
@@ -124,46 +150,18 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
     );
     assert!(said.lines().all(|line| line.len() <= 80), "{said}");
 
-    assert_eq!(corpus.run(&[".", "b.fut"]).status.code(), Some(0));
-    let ran: BTreeSet<String> = corpus.ran().into_iter().collect();
-    let expected = ["b.fut", "c.fut"].map(str::to_owned);
-    assert_eq!(ran, expected.into(), "a named program is checked");
-    assert_eq!(corpus.run(&[".", "--all"]).status.code(), Some(0));
-    assert_eq!(corpus.ran().len(), 3);
-}
-
-#[test]
-fn the_constructs_of_a_corpus_are_used_and_not_changed() {
-    let Some(corpus) = Corpus::new(&[("p/a.fut", GOOD), ("p/sub/b.fut", GOOD)]) else {
-        return;
-    };
-    let own = ["--build-dir", "builds"];
-    let run = |folder: &str, updated: Option<&str>| {
-        let mut command = command(corpus.folder.path());
-        command.args(["run", folder, "--backend", "c", "--check", "manifest"]);
-        command.arg("--futhark").arg(&corpus.compiler);
-        command.envs(updated.map(|file| ("FUTHARK_CONFORMANCE_CONSTRUCTS", file)));
-        let output = command.args(own).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        text(&output)
-    };
-    let said = run("p", Some("p/constructs.jsonl"));
-    assert!(
-        said.contains("compiled 2 programs for their constructs"),
-        "{said}"
-    );
-    let file = corpus.read("p/constructs.jsonl");
-    // Also below the folder of the file.
-    run("p", None);
-    run("p/sub", None);
-    assert!(!corpus.path("builds/constructs.jsonl").exists());
-    corpus.write("p/sub/b.fut", &format!("{GOOD}entry f (x: f64) = x\n"));
-    run("p", None);
-    assert_eq!(corpus.read("p/constructs.jsonl"), file);
-    let updated = corpus.read("builds/constructs.jsonl");
-    assert!(
-        updated.contains("b.fut") && !updated.contains("a.fut"),
-        "{updated}"
+    let named = programs(&["b.fut", "sub/c.fut"]);
+    assert_eq!(ran(&[".", "b.fut"]).0, named, "a named program is checked");
+    assert_eq!(ran(&[".", "--all"]).0, all);
+    // The list counts below its folder.
+    let (chosen, said) = ran(&["sub"]);
+    assert_eq!(chosen, programs(&["sub/c.fut"]));
+    assert!(said.contains("quick run: 1 of 1 job"), "{said}");
+    corpus.write("b.fut", &format!("{GOOD}entry f (x: f64) = x\n"));
+    assert_eq!(
+        ran(&["."]).0,
+        named,
+        "a program that is not in the list is checked"
     );
 }
 

@@ -16,7 +16,7 @@ mod tally;
 
 use futhark_conformance::Corpus;
 use futhark_conformance::blocks::TestBlocks;
-use futhark_conformance::cover::Features;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ fn our_verdicts(folder: &Path, copies: &[Copied], futhark: &Path) -> HashMap<Str
     let report = fs::read_to_string(report).expect("there is a report");
     let mut found: HashMap<String, Vec<Finding>> = HashMap::new();
     for line in report.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).expect("each line is JSON");
+        let line: Value = serde_json::from_str(line).expect("each line is JSON");
         let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
         if line["outcome"].is_string() {
             found.entry(text("program")).or_default().push(Finding {
@@ -243,9 +243,20 @@ fn named_and_altered(source: &str, blocks: &TestBlocks) -> String {
 /// The copies that together have every construct of the programs' test blocks: always the one with the most
 /// new constructs.
 fn part_of(copies: Vec<Copied>, programs: &Path) -> Vec<Copied> {
-    let constructs = |copied: &Copied| {
-        let source = fs::read_to_string(programs.join(&copied.path)).unwrap();
-        Features::of(&source, None).constructs
+    let list = fs::read_to_string(programs.join("constructs.jsonl")).unwrap();
+    let lines: Vec<Value> = list
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let is_of_blocks = |number: &usize| {
+        let topic = &lines[0][*number]["topic"];
+        topic == "Case" || topic == "Failure"
+    };
+    let constructs = |copied: &Copied| -> BTreeSet<usize> {
+        let line = lines.iter().find(|line| line["program"] == copied.path);
+        let numbers = line.unwrap()["constructs"].as_array().unwrap().iter();
+        let numbers = numbers.map(|number| number.as_u64().unwrap() as usize);
+        numbers.filter(is_of_blocks).collect()
     };
     let mut rest: Vec<_> = copies
         .into_iter()

@@ -1,148 +1,39 @@
-//! Constructs: the properties of programs that checks depend on.
+//! Finds the constructs of a program, in its source, test blocks and manifest.
 
+use super::super::{Construct, Scope, Topic};
 use crate::blocks::{Case, Expected, Source, TestBlocks};
-use futhark_manifest::{EntryPoint, Program, Structure, Type, TypeKind, TypeRef};
+use futhark_manifest::{EntryPoint, Manifest, Program, Structure, Type, TypeKind, TypeRef};
 use futhark_safe::compile::lexer;
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::LazyLock;
 
-/// The topic of a construct; `cover::demand` lists the checks that ask about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Topic {
-    /// Any program.
-    Program,
-    /// Identifiers.
-    Name,
-    /// Parameters and results of entry points.
-    Entry,
-    /// Arrays of scalars.
-    Array,
-    /// Opaque types.
-    Opaque,
-    /// Consumed parameters.
-    Consumption,
-    /// Tuning parameters.
-    Tuning,
-    /// Test cases and their expected results.
-    Case,
-    /// Calls that must fail.
-    Failure,
-    /// Operators in the source.
-    Operator,
-}
-
-impl Topic {
-    /// Every topic, in the order of reports.
-    pub const ALL: &'static [Topic] = &[
-        Topic::Program,
-        Topic::Name,
-        Topic::Entry,
-        Topic::Array,
-        Topic::Opaque,
-        Topic::Consumption,
-        Topic::Tuning,
-        Topic::Case,
-        Topic::Failure,
-        Topic::Operator,
-    ];
-}
-
-/// Where a construct must be covered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Scope {
-    /// On each device of each backend, by any compiler.
-    Device,
-    /// By each compiler for each backend, on any device.
-    Compiler,
-    /// For one of the backends that share the compiler's parallel code, such as opencl, cuda and hip.
-    Family,
-    /// Anywhere.
-    Run,
-}
-
-/// A property of a program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Construct {
-    /// The topic.
-    pub topic: Topic,
-    /// The name in reports, unique within the topic.
-    pub name: String,
-    /// Where it must be covered.
-    pub scope: Scope,
-}
-
-/// The properties of a program on which the choice depends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The properties of a program that the list has.
 pub struct Features {
     /// The constructs of the program.
     pub constructs: BTreeSet<Construct>,
-    /// Whether it compiles; otherwise only the check `compile` runs.
+    /// Whether it compiles.
     pub compiles: bool,
     /// The tags of its first test block.
     pub tags: Vec<String>,
-    /// An estimate of the cost of checking it, at least 1.
-    pub cost: u64,
-}
-
-/// What the manifest of a program shows: the part of its features for which it must be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compiled {
-    /// The constructs of its types and entry points.
-    pub constructs: BTreeSet<Construct>,
-    /// The number of types and entry points.
-    pub items: usize,
-}
-
-impl Compiled {
-    /// What the manifest of `program` shows.
-    #[must_use]
-    pub fn of(program: &Program) -> Compiled {
-        let mut found = Found::default();
-        found.program(program);
-        Compiled {
-            constructs: found.0,
-            items: program.types().len() + program.entries().len(),
-        }
-    }
 }
 
 impl Features {
     /// The features of a program, from its source and, if it compiles, its manifest.
-    #[must_use]
-    pub fn of(source: &str, compiled: Option<&Compiled>) -> Features {
+    pub fn of(source: &str, compiled: Option<&Program>) -> Features {
         let mut found = Found::default();
         let blocks = TestBlocks::parse(source).unwrap_or_default();
         found.blocks(&blocks);
-        let mut size = source.len();
-        if let Some(compiled) = compiled {
-            found.0.extend(compiled.constructs.iter().cloned());
+        if let Some(program) = compiled {
+            found.program(program);
             found.source(source);
-            // The checks ask about each type and entry point.
-            size += 500 * compiled.items;
         }
         Features {
             constructs: found.0,
             compiles: compiled.is_some(),
             tags: blocks.tags,
-            // Starting the compilers costs as much as some kilobytes of source.
-            cost: 4 + size as u64 / 1000,
         }
-    }
-
-    /// The features that the source of a program shows, without its manifest.
-    #[must_use]
-    pub fn of_source(source: &str) -> Features {
-        let mut found = Found::default();
-        found.by_compiler(Topic::Program, "a program");
-        let compiled = Compiled {
-            constructs: found.0,
-            items: 2,
-        };
-        let blocks = TestBlocks::parse(source).unwrap_or_default();
-        let must_compile = blocks.compile_error.is_none();
-        Features::of(source, must_compile.then_some(&compiled))
     }
 }
 
@@ -387,5 +278,39 @@ fn part_name(program: &Program, part: TypeRef) -> &'static str {
             Structure::RecordArray(_) => "array of records",
             Structure::OpaqueArray(_) => "array of opaque values",
         },
+    }
+}
+
+#[test]
+fn constructs_come_from_manifest_test_blocks_and_source() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../futhark-manifest/tests/fixtures");
+    let manifest = std::fs::read_to_string(folder.join("0.25.31.json")).unwrap();
+    let program = Manifest::parse(&manifest)
+        .and_then(Manifest::into_program)
+        .unwrap();
+    let source = "-- ==\n-- entry: f\n-- input { 1 } error: wrong\nentry f = map2 (+--) #[unroll] loop -- scan\n\
+         #[attr(\"a filter --\")] def map' x = '\"' ++ take' #drop\n";
+    let features = Features::of(source, Some(&program));
+    let names: Vec<&str> = features
+        .constructs
+        .iter()
+        .map(|c| c.name.as_str())
+        .collect();
+    for name in [
+        "sum",
+        "record",
+        "array of records",
+        "input: values",
+        "expected error",
+        "map",
+        "loop",
+        "#[unroll",
+        "#[attr",
+        "++",
+    ] {
+        assert!(names.contains(&name), "{name} is missing in {names:?}");
+    }
+    for name in ["scan", "filter", "take", "drop"] {
+        assert!(!names.contains(&name), "{name}");
     }
 }

@@ -1,0 +1,317 @@
+//! Chooses the jobs of a quick run: a part of a corpus that covers what the whole corpus covers.
+//!
+//! A *construct* is a property of a program that checks depend on: a type in its manifest, a consumed
+//! parameter, a kind of test case, an operator in its source. Each has a topic, and the catalog names the
+//! topics of each check. The file `constructs.jsonl` of a corpus lists the constructs of its programs; a test of
+//! this module writes it. The part contains every combination of check and construct, at least once per
+//! place:
+//!
+//! | scope of the construct | once per |
+//! |---|---|
+//! | [`Scope::Device`] | backend and device, by any compiler |
+//! | [`Scope::Compiler`] | backend and compiler, on any device |
+//! | [`Scope::Family`] | family of backends that share the compiler's parallel code |
+//! | [`Scope::Run`] | run |
+//!
+//! The choice is greedy: always the job with the most new combinations per cost.
+
+use crate::checks::Check;
+use crate::corpus::name;
+use crate::expect::Expectations;
+use crate::jobs::Job;
+use crate::key::key;
+use crate::pattern::CheckPattern;
+use crate::record::Place;
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The name of the list of constructs, in or above a folder of programs.
+const LIST: &str = "constructs.jsonl";
+
+/// The topic of a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Topic {
+    /// Any program.
+    Program,
+    /// Identifiers.
+    Name,
+    /// Parameters and results of entry points.
+    Entry,
+    /// Arrays of scalars.
+    Array,
+    /// Opaque types.
+    Opaque,
+    /// Consumed parameters.
+    Consumption,
+    /// Tuning parameters.
+    Tuning,
+    /// Test cases and their expected results.
+    Case,
+    /// Calls that must fail.
+    Failure,
+    /// Operators in the source.
+    Operator,
+}
+
+/// Where a construct must be covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Scope {
+    /// On each device of each backend, by any compiler.
+    Device,
+    /// By each compiler for each backend, on any device.
+    Compiler,
+    /// For one of the backends that share the compiler's parallel code, such as opencl, cuda and hip.
+    Family,
+    /// Anywhere.
+    Run,
+}
+
+/// A property of a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Construct {
+    /// The topic.
+    pub topic: Topic,
+    /// The name, unique within the topic.
+    pub name: String,
+    /// Where it must be covered.
+    pub scope: Scope,
+}
+
+/// A line of the list, except the first, which has the constructs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Line {
+    /// The path, relative to the folder of the list.
+    program: String,
+    /// A hash of the source.
+    source: String,
+    /// Whether it compiles; otherwise only the check `compile` runs.
+    compiles: bool,
+    /// The tags of its first test block.
+    tags: Vec<String>,
+    /// Indices into those of the first line.
+    constructs: Vec<usize>,
+}
+
+/// The programs of the lists, and their constructs.
+#[derive(Debug, Default)]
+pub struct Constructs {
+    all: Vec<Construct>,
+    /// By their absolute paths.
+    programs: HashMap<PathBuf, Listed>,
+}
+
+/// A program of a list.
+#[derive(Debug)]
+struct Listed {
+    line: Line,
+    /// The size of the source in bytes.
+    size: usize,
+}
+
+impl Constructs {
+    /// Reads the list in or above each folder. Programs that have changed since are not listed.
+    ///
+    /// # Errors
+    /// If a list cannot be read.
+    pub fn nearest(paths: &[PathBuf]) -> anyhow::Result<Constructs> {
+        let mut constructs = Constructs::default();
+        let mut read = BTreeSet::new();
+        for path in paths.iter().filter_map(|path| path.canonicalize().ok()) {
+            let folder = path.ancestors().find(|folder| folder.join(LIST).is_file());
+            if let Some(folder) = folder
+                && read.insert(folder.to_owned())
+            {
+                let failed = || format!("failed to read {}", folder.join(LIST).display());
+                constructs.add(folder).with_context(failed)?;
+            }
+        }
+        Ok(constructs)
+    }
+
+    fn add(&mut self, folder: &Path) -> anyhow::Result<()> {
+        let text = fs::read_to_string(folder.join(LIST))?;
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let before = self.all.len();
+        self.all
+            .extend(serde_json::from_str::<Vec<Construct>>(first)?);
+        for line in lines {
+            let mut line: Line = serde_json::from_str(line)?;
+            let path = folder.join(name::path(&line.program));
+            let Some(source) = fs::read(&path)
+                .ok()
+                .filter(|text| key(&[text]) == line.source)
+            else {
+                continue;
+            };
+            for number in &mut line.constructs {
+                *number += before;
+                let known = self.all.get(*number);
+                known.with_context(|| {
+                    format!("the first line has no construct {}", *number - before)
+                })?;
+            }
+            let size = source.len();
+            self.programs.insert(path, Listed { line, size });
+        }
+        Ok(())
+    }
+
+    /// Whether the program is in a list.
+    pub fn has(&self, program: &Path) -> bool {
+        self.listed(program).is_some()
+    }
+
+    fn listed(&self, program: &Path) -> Option<&Listed> {
+        self.programs.get(&program.canonicalize().ok()?)
+    }
+}
+
+/// A part of jobs that covers everything.
+pub struct Part {
+    /// The jobs by their indices, and the checks that each must run, in the order of choice.
+    pub jobs: Vec<(usize, Vec<CheckPattern>)>,
+    /// The number of constructs that are covered.
+    pub constructs: usize,
+    /// The number of checks that ask about any of them.
+    pub checks: usize,
+}
+
+/// Something to cover: a check, a construct, and a place in the construct's scope.
+type Combination<'a> = (&'static str, &'a Construct, [&'a str; 2]);
+
+/// Chooses jobs, and checks of each, that together cover every construct of listed programs with these
+/// checks, except where a check is expected to fail. `cost` returns the cost of a job whose source has this
+/// size.
+pub fn choose(
+    jobs: &[Job],
+    checks: &[&'static Check],
+    constructs: &Constructs,
+    expectations: &Expectations,
+    cost: impl Fn(&Job, usize) -> u64,
+) -> Part {
+    let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
+    // Per job: its combinations with their checks, its cost, and checks that are expected to fail.
+    let mut candidates = Vec::new();
+    for job in jobs {
+        let mut covers = Vec::new();
+        let mut failing = Vec::new();
+        let mut size = 0;
+        if let Some(listed) = constructs.listed(&job.program) {
+            size = listed.size;
+            let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
+            let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
+            let compiles = listed.line.compiles && !fails("compile");
+            let mut covered = Vec::new();
+            for check in checks
+                .iter()
+                .filter(|check| is_run(check, &listed.line, &job.place))
+            {
+                if fails(check.name) {
+                    failing.push(check.name);
+                } else if compiles || check.name == "compile" {
+                    covered.push(check);
+                }
+            }
+            let all = listed
+                .line
+                .constructs
+                .iter()
+                .map(|&number| &constructs.all[number]);
+            for construct in all {
+                for check in covered
+                    .iter()
+                    .filter(|check| check.topics.contains(&construct.topic))
+                {
+                    let next = numbers.len();
+                    let combination = (check.name, construct, place(construct.scope, &job.place));
+                    covers.push((*numbers.entry(combination).or_insert(next), check.name));
+                }
+            }
+        }
+        candidates.push((covers, cost(job, size).max(1), failing));
+    }
+    let mut is_covered = vec![false; numbers.len()];
+    let gain = |job: usize, is_covered: &[bool]| {
+        let (covers, cost, _) = &candidates[job];
+        let new = covers.iter().filter(|(number, _)| !is_covered[*number]);
+        new.count() as u64 * PRECISION / cost
+    };
+    // A gain only shrinks: a job whose gain is still that of its entry has the greatest one.
+    let entries = (0..jobs.len()).map(|job| (gain(job, &is_covered), Reverse(job)));
+    let mut heap: BinaryHeap<(u64, Reverse<usize>)> = entries.collect();
+    let mut chosen = Vec::new();
+    while let Some((before, Reverse(job))) = heap.pop() {
+        let now = gain(job, &is_covered);
+        if now != before {
+            heap.push((now, Reverse(job)));
+            continue;
+        }
+        if now == 0 {
+            break;
+        }
+        let (covers, _, failing) = &candidates[job];
+        // What is expected to fail covers nothing, but must still fail.
+        let mut names: BTreeSet<&str> = failing.iter().copied().collect();
+        for &(number, check) in covers {
+            if !std::mem::replace(&mut is_covered[number], true) {
+                names.insert(check);
+            }
+        }
+        let checks = names
+            .into_iter()
+            .flat_map(|name| narrowed(&jobs[job].checks, name));
+        chosen.push((job, checks.collect()));
+    }
+    let constructs: BTreeSet<&Construct> =
+        numbers.keys().map(|(_, construct, _)| *construct).collect();
+    let checks: BTreeSet<&str> = numbers.keys().map(|(check, ..)| *check).collect();
+    Part {
+        jobs: chosen,
+        constructs: constructs.len(),
+        checks: checks.len(),
+    }
+}
+
+/// The precision of gains per cost.
+const PRECISION: u64 = 1 << 32;
+
+/// Whether the job runs the check at all.
+fn is_run(check: &Check, program: &Line, place: &Place) -> bool {
+    if check.name == "plain" && place.backend != "c" {
+        return false;
+    }
+    let excluded = format!("no_{}", place.backend);
+    check.run.is_none() || !program.tags.contains(&excluded)
+}
+
+/// The place of a job in a scope.
+fn place(scope: Scope, place: &Place) -> [&str; 2] {
+    let backend = place.backend.as_str();
+    match scope {
+        Scope::Device => [backend, &place.device],
+        Scope::Compiler => [backend, &place.compiler],
+        Scope::Family => match backend {
+            // The compiler generates the same parallel code.
+            "opencl" | "cuda" | "hip" => ["gpu", ""],
+            other => [other, ""],
+        },
+        Scope::Run => ["", ""],
+    }
+}
+
+/// The patterns for this check only; the whole check if none is given.
+fn narrowed(patterns: &[CheckPattern], check: &str) -> Vec<CheckPattern> {
+    if patterns.is_empty() {
+        return vec![CheckPattern::from(check.to_owned())];
+    }
+    let concerned = patterns.iter().filter(|pattern| pattern.concerns(check));
+    concerned.map(|pattern| pattern.only(check)).collect()
+}
+
+#[cfg(test)]
+mod tests;
