@@ -12,10 +12,10 @@
 
 use crate::harness::calls;
 use crate::harness::constructor::{Constructor, Form};
+use crate::harness::content::{Content, Held};
 use crate::harness::costs::{self, arguments};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random};
-use crate::harness::snapshot::{Held, Snapshot};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
@@ -217,10 +217,10 @@ impl Trial<'_> {
     fn twice(&self, other: usize) -> StepResult {
         let program = self.env.program();
         let ty = self.entry.inputs[self.place].ty;
-        let contents = |outputs: Vec<Value>| -> StepResult<Vec<Snapshot>> {
+        let contents = |outputs: Vec<Value>| -> StepResult<Vec<Content>> {
             let outputs = outputs.iter().zip(&self.entry.outputs);
             outputs
-                .map(|(value, output)| Snapshot::take(program, output.ty, value))
+                .map(|(value, output)| Content::snapshot(program, output.ty, value))
                 .collect()
         };
         let mut copies = self.arguments(self.entry)?;
@@ -302,7 +302,7 @@ impl Trial<'_> {
     /// observed.
     fn alias(&self, ty: TypeRef, mut value: Value) -> StepResult<(Value, Value)> {
         let program = self.env.program();
-        let contents = Snapshot::take(program, ty, &value)?;
+        let contents = Content::snapshot(program, ty, &value)?;
         for way in ways(program, self.entry, self.place) {
             let other = match way {
                 Way::Passed(through) => {
@@ -317,7 +317,8 @@ impl Trial<'_> {
                 }
                 _ => continue,
             };
-            if contents.check(program, ty, &other).is_ok() {
+            let now = Content::snapshot(program, ty, &other);
+            if now.is_ok_and(|now| contents.same(&now).is_ok()) {
                 return Ok((other, value));
             }
         }
@@ -328,12 +329,12 @@ impl Trial<'_> {
     }
 
     /// A snapshot of a result that may be a constant of the program.
-    fn constant(&self, way: &Way<'_>) -> StepResult<Option<Snapshot>> {
+    fn constant(&self, way: &Way<'_>) -> StepResult<Option<Content>> {
         let Way::Produced(entry, output) = *way else {
             return Ok(None);
         };
         let value = self.produced(entry, output)?;
-        match Snapshot::take(self.env.program(), entry.outputs[output].ty, &value) {
+        match Content::snapshot(self.env.program(), entry.outputs[output].ty, &value) {
             Ok(contents) => Ok(Some(contents)),
             Err(Stop::Skip { .. }) => Ok(None),
             Err(stop) => Err(stop),

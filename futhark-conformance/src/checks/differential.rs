@@ -6,7 +6,8 @@
 
 use crate::harness::content::Within;
 use crate::harness::env::Env;
-use crate::harness::sides::{Session, Side, Sides};
+use crate::harness::session::{Session, Sides};
+use crate::harness::sides::Side;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Kept, Store};
 use futhark_manifest::{Backend, EntryPoint};

@@ -5,9 +5,9 @@ use crate::harness::answers::{Answer, arguments, by_size};
 use crate::harness::calls::{self, upload_all};
 use crate::harness::cases::on_host;
 use crate::harness::constructor::as_opaque;
+use crate::harness::content::{Content, Reading};
 use crate::harness::costs;
 use crate::harness::env::Env;
-use crate::harness::inside::Inside;
 use crate::harness::limits;
 use crate::harness::make::{Maker, Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
@@ -142,7 +142,7 @@ fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> Step
         // A new value each time, because a surplus reference only leaks when the value is freed.
         let value = maker.value(TypeRef::Type(id))?;
         // Reads all parts.
-        Inside::of(env.program(), TypeRef::Type(id), &value)?;
+        Content::take(env.program(), TypeRef::Type(id), &value, Reading::Elements)?;
         if ops.store.is_some() {
             drop(context.restore(&as_opaque(&value)?.store()?)?);
         }

@@ -2,10 +2,9 @@
 
 use crate::compare::position;
 use crate::harness::constructor::{Constructor, Form, as_opaque};
+use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::inside::Inside;
 use crate::harness::make::{Maker, Random, refs};
-use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::stored::components;
 use futhark_manifest::{Structure, TypeRef};
@@ -98,8 +97,8 @@ impl<'a> Test<'a> {
         let program = self.env.program();
         let parts = self.maker(extent).values(constructor.parts())?;
         let contents = constructor.parts().into_iter().zip(&parts);
-        let contents = contents.map(|(ty, part)| Ok((ty, Snapshot::take(program, ty, part)?)));
-        let contents: Vec<(TypeRef, Snapshot)> = contents.collect::<StepResult<_>>()?;
+        let contents = contents.map(|(ty, part)| Ok((ty, Content::snapshot(program, ty, part)?)));
+        let contents: Vec<(TypeRef, Content)> = contents.collect::<StepResult<_>>()?;
         let whole = constructor.make(self.context, &parts)?;
         drop(parts);
         if let Form::Variant(variant) = constructor.form {
@@ -113,8 +112,8 @@ impl<'a> Test<'a> {
         for _ in 0..2 {
             let parts = constructor.take_apart(&whole)?;
             for (place, (part, (ty, contents))) in parts.iter().zip(&contents).enumerate() {
-                contents
-                    .check(program, *ty, part)
+                let now = Content::snapshot(program, *ty, part);
+                now.and_then(|now| contents.same(&now))
                     .map_err(|stop| stop.at(&constructor.part_name(place)))?;
             }
         }
@@ -164,29 +163,30 @@ impl<'a> Test<'a> {
     ) -> StepResult {
         let program = self.env.program();
         let opaque = as_opaque(whole)?;
-        let elements = positions(shape).map(|index| opaque.index(&index));
-        let elements: Vec<Value> = elements.collect::<Result<_, _>>()?;
-        let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
+        let values = positions(shape).map(|index| opaque.index(&index));
+        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+        let (Some(first), Some(last)) = (values.first(), values.last()) else {
             return Ok(());
         };
         let name = opaque.type_name();
         let made = self
             .context
-            .array_from_values_nd(name, shape, &refs(&elements))?;
+            .array_from_values_nd(name, shape, &refs(&values))?;
         let mut made = Value::Opaque(made);
-        let contents = Inside::of(program, ty, whole)?;
+        let elements = |ty, value: &Value| Content::take(program, ty, value, Reading::Elements);
+        let contents = elements(ty, whole)?;
         let same = |now: &Value, what: &str| {
-            let now = Inside::of(program, ty, now)?;
+            let now = elements(ty, now)?;
             contents.same(&now).map_err(|stop| stop.at(what))
         };
         same(&made, "an array made of the elements of another one")?;
         // Replace the last element by the first, and back.
-        let place = position(shape, elements.len() - 1);
+        let place = position(shape, values.len() - 1);
         for element in [first, last] {
             if let Value::Opaque(changed) = &mut made {
                 changed.set(&place, element)?;
-                Inside::of(program, elem, element)?
-                    .same(&Inside::of(program, elem, &changed.index(&place)?)?)
+                elements(elem, element)?
+                    .same(&elements(elem, &changed.index(&place)?)?)
                     .map_err(|stop| stop.at("a replaced element"))?;
             }
         }

@@ -14,7 +14,8 @@
 
 use crate::harness::content::{Content, Within};
 use crate::harness::env::Env;
-use crate::harness::sides::{Answer, Outcome, Session, Side, Sides};
+use crate::harness::session::{Session, Sides};
+use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Stop};
 use crate::inputs::{Input, Kept, Random, Store};
 use crate::values::HostValue;

@@ -2,9 +2,10 @@
 //! the same results, in a process of its own.
 
 use super::differential::{compare, prepare};
-use crate::harness::content::{Content, Within};
+use crate::harness::content::{Content, Reading, Within};
 use crate::harness::env::Env;
-use crate::harness::sides::{Answer, Look, Outcome, Side, Sides};
+use crate::harness::session::Sides;
+use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Failure, Input, Store, binary};
 use crate::key::key;
@@ -110,7 +111,7 @@ impl<'a> Server<'a> {
             std::fs::rename(&made, &program).map_err(failed)?;
         }
         Ok(Server {
-            library: Side::tested(env).looking_at(Look::Stored),
+            library: Side::tested(env).reading(Reading::Stored),
             program,
             tuning: env.tuning.clone().unwrap_or_default(),
             folder: tempfile::tempdir().map_err(failed)?,

@@ -2,10 +2,9 @@
 //! and damaged bytes are refused.
 
 use crate::harness::constructor::as_opaque;
+use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::inside::Inside;
 use crate::harness::make::{Maker, Random};
-use crate::harness::snapshot::Snapshot;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::stored::components;
 use futhark_manifest::{Backend, ElemType, Program, Structure, TypeRef};
@@ -69,7 +68,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
             Err(Stop::Skip { .. }) if extent < EXTENT => continue,
             Err(stop) => return Err(stop),
         };
-        let inside = Inside::of(program, ty, &value)?;
+        let inside = elements(program, ty, &value)?;
         let opaque = as_opaque(&value)?;
         let stored = opaque.store()?;
         well_formed(context, &stored).map_err(at)?;
@@ -78,12 +77,12 @@ fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
         same_bytes(&stored, &restored.store()?).map_err(|stop| at(stop.at("after restoring")))?;
         let restored = Value::Opaque(restored);
         inside
-            .same(&Inside::of(program, ty, &restored)?)
+            .same(&elements(program, ty, &restored)?)
             .map_err(|stop| at(stop.at("restored")))?;
         // The original and the restored value must not share memory.
         drop(restored);
         inside
-            .same(&Inside::of(program, ty, &value)?)
+            .same(&elements(program, ty, &value)?)
             .map_err(|stop| at(stop.at("the value that was stored")))?;
     }
     Ok(())
@@ -107,17 +106,17 @@ fn with_c(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
     let library = env.others.backend(Backend::C)?;
     let other = env.context_of(&library)?;
     let ours = make(env, context, ty, EXTENT)?;
-    let inside = Inside::of(program, ty, &ours)?;
+    let inside = elements(program, ty, &ours)?;
     let stored = as_opaque(&ours)?.store()?;
     let there = Value::Opaque(other.restore(&stored)?);
     inside
-        .same(&Inside::of(library.program(), ty, &there)?)
+        .same(&elements(library.program(), ty, &there)?)
         .map_err(|stop| stop.at("restored by c"))?;
     let theirs = as_opaque(&there)?.store()?;
     same_bytes(&stored, &theirs).map_err(|stop| stop.at("stored by c"))?;
     let back = Value::Opaque(context.restore(&theirs)?);
     inside
-        .same(&Inside::of(program, ty, &back)?)
+        .same(&elements(program, ty, &back)?)
         .map_err(|stop| stop.at("stored by c, restored here"))
 }
 
@@ -227,8 +226,12 @@ fn well_formed(context: &Context, stored: &Stored) -> StepResult {
 }
 
 fn same_bytes(before: &Stored, now: &Stored) -> StepResult {
-    let bytes = |stored: &Stored| Snapshot::Stored(stored.body().to_vec());
-    bytes(before).same(&bytes(now))
+    let content = |stored: &Stored| Content::of_stored("that is restored", stored.body());
+    content(before)?.same(&content(now)?)
+}
+
+fn elements(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
+    Content::take(program, ty, value, Reading::Elements)
 }
 
 fn make(env: &Env<'_>, context: &Context, ty: TypeRef, extent: usize) -> StepResult<Value> {

@@ -1,6 +1,6 @@
 //! Calls entry points, and lists their results.
 
-use super::snapshot::Snapshot;
+use super::content::Content;
 use super::steps::{StepResult, Stop};
 use super::transfer::{download, upload};
 use crate::values::HostValue;
@@ -65,9 +65,9 @@ pub fn call_observing(
 ) -> StepResult<CallResult> {
     let program = context.library().program();
     let inputs = arguments.iter().zip(&entry.inputs);
-    let before: Vec<Option<Snapshot>> = inputs
+    let before: Vec<Option<Content>> = inputs
         .map(
-            |(value, input)| match Snapshot::take(program, input.ty, value) {
+            |(value, input)| match Content::snapshot(program, input.ty, value) {
                 _ if input.unique => Ok(None),
                 Ok(contents) => Ok(Some(contents)),
                 // The contents of this argument are not accessible.
@@ -83,8 +83,8 @@ pub fn call_observing(
     for ((value, before), input) in observed.iter().zip(before).zip(&entry.inputs) {
         if let (Some(value), Some(before)) = (value, before) {
             let place = format!("the argument {}, after the call", input.name);
-            before
-                .check(program, input.ty, value)
+            let now = Content::snapshot(program, input.ty, value);
+            now.and_then(|now| before.same(&now))
                 .map_err(|stop| stop.at(&place))?;
         }
     }

@@ -1,25 +1,40 @@
 //! The contents of a value, down to its scalars and arrays, and their comparison.
 
-use crate::compare::{compare, identical};
-use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::download;
+use super::steps::{StepResult, Stop};
+use super::transfer::download;
+use crate::compare::{compare, identical, position};
 use crate::inputs::binary;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, Field, Program, Structure, TypeRef};
-use futhark_safe::dynamic::Value;
+use futhark_safe::dynamic::{Opaque, Value};
 
 /// The contents of a value, copied to the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A scalar or an array of scalars.
     Host(HostValue),
-    /// The parts of a record or of an array of records, with their names.
-    Parts(Vec<(String, Content)>),
-    /// A sum: the variant and its payload.
-    Variant(String, Vec<Content>),
-    /// An opaque value without accessible parts: its stored form.
+    /// The fields of a record, the elements of an array, or the payload of a variant: the kind of the
+    /// value, and each part with its name.
+    Whole(String, Vec<(String, Content)>),
+    /// The components of the stored form.
     Stored(Vec<HostValue>),
+    /// An opaque value whose parts are not accessible, and whose stored form was not read.
+    Hidden,
 }
+
+/// How the contents of opaque values are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// By fields and variants; values without them in their stored form.
+    Parts,
+    /// By fields, variants and the first elements of arrays, without the stored form.
+    Elements,
+    /// In their stored form.
+    Stored,
+}
+
+/// The number of elements of an array of opaque values to read.
+const MAX_ELEMENTS: usize = 16;
 
 /// The first place where two contents differ.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,15 +68,23 @@ pub enum Within {
 }
 
 impl Content {
-    /// Downloads the contents of a value of this type.
+    /// Reads the contents of a value of this type.
     ///
     /// # Errors
     /// If an operation fails or the stored form is malformed; a skip if the contents of a value are
     /// not accessible.
-    pub fn take(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
+    pub fn take(
+        program: &Program,
+        ty: TypeRef,
+        value: &Value,
+        reading: Reading,
+    ) -> StepResult<Content> {
         let Value::Opaque(opaque) = value else {
             return download(value).map(Content::Host);
         };
+        if reading == Reading::Stored {
+            return Content::take_stored(opaque);
+        }
         let described = ty.as_type().and_then(|id| program.get(id).as_opaque());
         let Some(described) = described else {
             return Err(Stop::mismatch(format!(
@@ -70,54 +93,96 @@ impl Content {
                 opaque.type_name()
             )));
         };
-        let fields = match &described.structure {
-            Structure::Record(record) => &record.fields,
-            Structure::RecordArray(array) => &array.fields,
-            Structure::Sum(sum) => {
+        let part = |name: String, ty, value: &Value| {
+            Ok((name, Content::take(program, ty, value, reading)?))
+        };
+        let fields = |fields: &[Field]| -> StepResult<Vec<(String, Content)>> {
+            let fields = fields.iter();
+            let parts = fields.map(|field| {
+                part(
+                    format!("field {}", field.name),
+                    field.ty,
+                    &opaque.project(&field.name)?,
+                )
+            });
+            parts.collect()
+        };
+        let elements = |elem| -> StepResult<Vec<(String, Content)>> {
+            let shape = opaque.shape()?;
+            let count = shape.iter().product::<usize>().min(MAX_ELEMENTS);
+            let elements = (0..count).map(|flat| {
+                let index = position(&shape, flat);
+                part(format!("element {index:?}"), elem, &opaque.index(&index)?)
+            });
+            elements.collect()
+        };
+        let (kind, parts) = match (&described.structure, reading) {
+            (Structure::Record(record), _) => ("record".to_owned(), fields(&record.fields)?),
+            (Structure::Sum(sum), _) => {
                 let name = opaque.variant()?;
                 let variant = sum.variants.iter().find(|variant| variant.name == name);
                 let payload = variant.map_or(&[][..], |variant| &variant.payload);
                 let values = opaque.destruct(&name)?;
-                let pairs = payload.iter().zip(&values);
-                let contents = pairs.map(|(ty, value)| Content::take(program, *ty, value));
-                return Ok(Content::Variant(name, contents.collect::<StepResult<_>>()?));
+                let parts = payload.iter().zip(&values).enumerate();
+                let parts =
+                    parts.map(|(number, (ty, value))| part(format!("part {number}"), *ty, value));
+                (format!("variant {name}"), parts.collect::<StepResult<_>>()?)
             }
-            Structure::OpaqueArray(_) | Structure::Plain => {
-                return Content::take_stored(value);
+            (Structure::RecordArray(array), Reading::Elements) => {
+                let mut parts = fields(&array.fields)?;
+                parts.extend(elements(array.elem)?);
+                (array_of(opaque)?, parts)
+            }
+            (Structure::RecordArray(array), _) => {
+                ("array of records".to_owned(), fields(&array.fields)?)
+            }
+            (Structure::OpaqueArray(array), Reading::Elements) => {
+                (array_of(opaque)?, elements(array.elem)?)
+            }
+            (Structure::Plain, Reading::Elements) => return Ok(Content::Hidden),
+            (Structure::OpaqueArray(_) | Structure::Plain, _) => {
+                return Content::take_stored(opaque);
             }
         };
-        let parts = fields.iter().map(|field| {
-            let content = Content::take(program, field.ty, &opaque.project(&field.name)?)?;
-            Ok((field.name.clone(), content))
-        });
-        Ok(Content::Parts(parts.collect::<StepResult<_>>()?))
+        Ok(Content::Whole(kind, parts))
     }
 
-    /// The stored form of an opaque value; the elements of a scalar or an array.
+    fn take_stored(opaque: &Opaque) -> StepResult<Content> {
+        let name = opaque.type_name();
+        match opaque.ty().as_opaque() {
+            Some(described) if described.ops.store.is_some() => {
+                Content::of_stored(name, opaque.store()?.body())
+            }
+            _ => Err(Stop::skip(format!(
+                "the contents of values of type {name} are not accessible"
+            ))),
+        }
+    }
+
+    /// The contents of a body that was stored for a value of a type with this name.
     ///
     /// # Errors
-    /// As [`Content::take`].
-    pub fn take_stored(value: &Value) -> StepResult<Content> {
-        let Value::Opaque(opaque) = value else {
-            return download(value).map(Content::Host);
-        };
-        let name = opaque.type_name();
-        let stored = match opaque.ty().as_opaque() {
-            Some(described) if described.ops.store.is_some() => opaque.store()?,
-            _ => {
-                return Err(Stop::skip(format!(
-                    "the contents of values of type {name} are not accessible"
-                )));
-            }
-        };
-        let parts = binary::read(stored.body()).ok_or_else(|| {
+    /// If it does not have the documented format.
+    pub fn of_stored(name: &str, body: &[u8]) -> StepResult<Content> {
+        let parts = binary::read(body).ok_or_else(|| {
             Stop::mismatch(format!(
                 "a stored value of type {name} does not have the documented format: {} bytes, {:02x?}",
-                stored.body().len(),
-                &stored.body()[..stored.body().len().min(24)]
+                body.len(),
+                &body[..body.len().min(24)]
             ))
         })?;
         Ok(Content::Stored(parts))
+    }
+
+    /// Everything about a value that can be read: its stored form, which has all of it, or its parts.
+    ///
+    /// # Errors
+    /// As [`Content::take`].
+    pub fn snapshot(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
+        match Content::take(program, ty, value, Reading::Stored) {
+            Err(Stop::Skip { .. }) => Content::take(program, ty, value, Reading::Parts),
+            content => content,
+        }
     }
 
     /// Clears the elements of arrays of units, if these are the contents of the stored form of a value
@@ -145,29 +210,21 @@ impl Content {
     /// # Errors
     /// The first difference.
     pub fn agrees(&self, expected: &Content, within: Within) -> Result<(), Difference> {
-        let form = || Difference {
+        let form = |message| Difference {
             kind: DifferenceKind::Form,
-            message: format!("expected {expected:?}, got {self:?}"),
+            message,
         };
         match (self, expected) {
             (Content::Host(actual), Content::Host(expected)) => {
                 agrees_host(actual, expected, within)
             }
-            (Content::Parts(actual), Content::Parts(expected))
-                if actual.len() == expected.len() =>
-            {
-                let mut pairs = actual.iter().zip(expected);
+            (Content::Whole(kind, parts), Content::Whole(expected, others)) => {
+                if kind != expected || parts.len() != others.len() {
+                    return Err(form(format!("expected {expected}, got {kind}")));
+                }
+                let mut pairs = parts.iter().zip(others);
                 pairs.try_for_each(|((name, actual), (_, expected))| {
-                    let at = |difference: Difference| difference.at(&format!("field {name}"));
-                    actual.agrees(expected, within).map_err(at)
-                })
-            }
-            (Content::Variant(actual, parts), Content::Variant(expected, others))
-                if actual == expected && parts.len() == others.len() =>
-            {
-                let mut pairs = parts.iter().zip(others).enumerate();
-                pairs.try_for_each(|(place, (actual, expected))| {
-                    let at = |difference: Difference| difference.at(&format!("part {place}"));
+                    let at = |difference: Difference| difference.at(name);
                     actual.agrees(expected, within).map_err(at)
                 })
             }
@@ -180,8 +237,18 @@ impl Content {
                     agrees_host(actual, expected, within).map_err(at)
                 })
             }
-            _ => Err(form()),
+            (Content::Hidden, Content::Hidden) => Ok(()),
+            _ => Err(form(format!("expected {expected:?}, got {self:?}"))),
         }
+    }
+
+    /// Compares with contents that must be the same in every bit.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn same(&self, now: &Content) -> StepResult {
+        let difference = now.agrees(self, Within::Bits);
+        difference.map_err(|difference| Stop::mismatch(difference.message))
     }
 
     /// The number of bytes of all scalars and arrays.
@@ -189,11 +256,15 @@ impl Content {
     pub fn bytes(&self) -> usize {
         match self {
             Content::Host(value) => value.bytes().len(),
-            Content::Parts(parts) => parts.iter().map(|(_, part)| part.bytes()).sum(),
-            Content::Variant(_, parts) => parts.iter().map(Content::bytes).sum(),
+            Content::Whole(_, parts) => parts.iter().map(|(_, part)| part.bytes()).sum(),
             Content::Stored(parts) => parts.iter().map(|part| part.bytes().len()).sum(),
+            Content::Hidden => 0,
         }
     }
+}
+
+fn array_of(opaque: &Opaque) -> StepResult<String> {
+    Ok(format!("array of shape {:?}", opaque.shape()?))
 }
 
 impl Difference {
@@ -244,6 +315,45 @@ fn agrees_host(actual: &HostValue, expected: &HostValue, within: Within) -> Resu
     })
 }
 
+/// Values that must not change, each with a snapshot of its contents.
+pub struct Held<'a> {
+    program: &'a Program,
+    values: Vec<(String, TypeRef, Value, Content)>,
+}
+
+impl<'a> Held<'a> {
+    /// An empty collection.
+    #[must_use]
+    pub fn new(program: &'a Program) -> Held<'a> {
+        Held {
+            program,
+            values: Vec::new(),
+        }
+    }
+
+    /// Adds a value with its current contents. A value whose contents are not accessible is
+    /// dropped.
+    pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
+        match Content::snapshot(self.program, ty, &value) {
+            Ok(contents) => self.values.push((what.into(), ty, value, contents)),
+            Err(Stop::Skip { .. }) => {}
+            Err(stop) => return Err(stop),
+        }
+        Ok(())
+    }
+
+    /// Compares every value with its snapshot.
+    pub fn check(&self) -> StepResult {
+        self.values
+            .iter()
+            .try_for_each(|(what, ty, value, contents)| {
+                let now = Content::snapshot(self.program, *ty, value);
+                now.and_then(|now| contents.same(&now))
+                    .map_err(|stop| stop.at(&format!("{what}, after the call")))
+            })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,9 +363,26 @@ mod tests {
         Content::Host(parse(text).unwrap()[0].by_itself().unwrap())
     }
 
+    fn whole(kind: &str, parts: Vec<(&str, Content)>) -> Content {
+        let parts = parts
+            .into_iter()
+            .map(|(name, part)| (name.to_owned(), part));
+        Content::Whole(kind.to_owned(), parts.collect())
+    }
+
+    #[test]
+    fn stored_forms_are_compared_in_every_bit() {
+        let stored = |bytes: &[u8]| Content::of_stored("t", bytes).unwrap();
+        let number = b"b\x02\x00  u8\x07";
+        assert_eq!(stored(number).same(&stored(number)), Ok(()));
+        assert!(stored(number).same(&stored(b"b\x02\x00  u8\x08")).is_err());
+        assert!(stored(number).same(&stored(b"")).is_err());
+        assert!(Content::of_stored("t", &number[1..]).is_err());
+    }
+
     #[test]
     fn the_first_difference_is_reported() {
-        let pair = |x: &str| Content::Parts(vec![("a".into(), host("1")), ("b".into(), host(x))]);
+        let pair = |x: &str| whole("record", vec![("field a", host("1")), ("field b", host(x))]);
         let within = Within::Tolerance;
         assert_eq!(pair("2.0").agrees(&pair("2.001"), within), Ok(()));
         let difference = pair("2.0").agrees(&pair("3.0"), within).unwrap_err();
@@ -266,8 +393,20 @@ mod tests {
         );
         let difference = host("[1]").agrees(&host("[1, 2]"), within).unwrap_err();
         assert_eq!(difference.kind, DifferenceKind::Form);
-        let sum = |name: &str| Content::Variant(name.into(), vec![]);
-        assert!(sum("x").agrees(&sum("y"), within).is_err());
+        let sum = |name: &str| whole(name, vec![]);
+        assert!(sum("variant x").agrees(&sum("variant y"), within).is_err());
+        let inner = |x: &str| {
+            whole(
+                "record",
+                vec![("field y", sum("variant x")), ("field z", pair(x))],
+            )
+        };
+        assert_eq!(inner("2.0").same(&inner("2.0")), Ok(()));
+        let Err(Stop::Fail { message, .. }) = inner("2.0").same(&inner("3.0")) else {
+            panic!("they differ")
+        };
+        assert!(message.starts_with("field z: field b: "), "{message}");
+        assert!(inner("2.0").same(&host("1")).is_err());
         assert!(pair("2.0").agrees(&pair("2.001"), Within::Bits).is_err());
     }
 

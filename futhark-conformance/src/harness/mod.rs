@@ -1,7 +1,7 @@
 //! The harness: the types and functions that checks use.
 //!
 //! ```text
-//! checks ─▶ sides                       compare two implementations on generated inputs
+//! checks ─▶ sides, session              compare two implementations on generated inputs
 //!         ─▶ answers, cases, arrays     arguments and expected results
 //!         ─▶ env, others                libraries, contexts, settings
 //!         ─▶ costs                       measure calls before checks repeat them
@@ -20,12 +20,11 @@ pub mod constructor;
 pub mod content;
 pub mod costs;
 pub mod env;
-pub mod inside;
 pub mod limits;
 pub mod make;
 pub mod others;
+pub mod session;
 pub mod sides;
-pub mod snapshot;
 pub mod steps;
 pub mod stored;
 pub mod transfer;
