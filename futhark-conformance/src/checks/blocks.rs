@@ -4,7 +4,7 @@ use super::properties;
 use crate::blocks::{Case, Expected, Source};
 use crate::compare::compare;
 use crate::harness::calls::{self, CallResult, check_count, listed_outputs, message_of};
-use crate::harness::cases::{Input, expected};
+use crate::harness::cases::{self, Input};
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::{HostValue, found};
@@ -47,7 +47,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         ))
         .at(&env.place(case.line))
     })?;
-    let expected = expected::values(env, entry, case)?;
+    let expected = cases::expected(env, entry, case)?;
     let input = Input::read(env, entry, case)?;
 
     let begun = Instant::now();
@@ -171,7 +171,7 @@ fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let Some(entry) = program.entry(&case.entry) else {
         return Ok(());
     };
-    let Some(expected) = expected::values(env, entry, case)? else {
+    let Some(expected) = cases::expected(env, entry, case)? else {
         return Ok(());
     };
     let outputs = call(env, context, entry, case)??;

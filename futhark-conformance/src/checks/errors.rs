@@ -3,14 +3,14 @@
 
 use crate::blocks::{Case, ErrorPattern, Expected};
 use crate::harness::answers::{Answer, again, arguments, by_size};
-use crate::harness::calls::{self, message_of, upload_all};
+use crate::harness::calls::{self, message_of};
 use crate::harness::cases::on_host;
 use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Random, small};
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::transfer::{download, upload};
+use crate::harness::transfer::{download, upload, upload_all};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint};
 use futhark_safe::dynamic::{Context, Value};

@@ -2,7 +2,7 @@
 
 use crate::blocks::Expected;
 use crate::harness::answers::{Answer, arguments, by_size};
-use crate::harness::calls::{self, upload_all};
+use crate::harness::calls;
 use crate::harness::cases::on_host;
 use crate::harness::constructor::as_opaque;
 use crate::harness::content::{Content, Reading};
@@ -11,7 +11,7 @@ use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Maker, Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::transfer::{download, upload};
+use crate::harness::transfer::{download, upload, upload_all};
 use crate::record::Cause;
 use futhark_manifest::{OpaqueOps, TypeId, TypeRef};
 use futhark_safe::ErrorKind;

@@ -2,11 +2,10 @@
 
 use crate::compare::position;
 use crate::harness::constructor::{Constructor, Form, as_opaque};
-use crate::harness::content::{Content, Reading};
+use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random, refs};
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::stored::components;
 use futhark_manifest::{Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
@@ -216,12 +215,12 @@ fn bounds(whole: &Opaque, shape: &[usize]) -> StepResult {
 /// the array contains that of the element at its index.
 fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
     let body = whole.store()?.body().to_vec();
-    let of_whole = components(&body)?;
+    let of_whole = stored_components(&body)?;
     let count: usize = shape.iter().product();
     for (flat, index) in positions(shape).take(MAX_ELEMENTS).enumerate() {
         let element = whole.index(&index)?;
         let stored = as_opaque(&element)?.store()?;
-        let of_element = components(stored.body())?;
+        let of_element = stored_components(stored.body())?;
         if of_element.len() != of_whole.len() {
             return Err(Stop::mismatch(format!(
                 "an element has {} components, the array {}",

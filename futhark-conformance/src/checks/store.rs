@@ -2,11 +2,10 @@
 //! and damaged bytes are refused.
 
 use crate::harness::constructor::as_opaque;
-use crate::harness::content::{Content, Reading};
+use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random};
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::stored::components;
 use futhark_manifest::{Backend, ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
 use futhark_safe::{ErrorKind, Untrusted};
@@ -153,7 +152,7 @@ fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
 /// Bodies that are not a value of the type, each with a description of the damage.
 fn damaged_bodies(body: &[u8]) -> StepResult<Vec<(String, Vec<u8>)>> {
     let mut all = vec![("an additional byte".to_owned(), [body, &[0]].concat())];
-    for (number, component) in components(body)?.iter().enumerate() {
+    for (number, component) in stored_components(body)?.iter().enumerate() {
         let mut add = |what: &str, bytes: Vec<u8>| {
             all.push((format!("component {number}: {what}"), bytes));
         };

@@ -2,9 +2,10 @@
 
 use super::content::Content;
 use super::steps::{StepResult, Stop};
-use super::transfer::{download, upload};
+use super::transfer::download;
+pub use crate::inputs::elem_of;
 use crate::values::HostValue;
-use futhark_manifest::{ElemType, EntryPoint, Field, Program, ResultForm, TypeKind, TypeRef};
+use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Value};
 
@@ -97,14 +98,6 @@ pub fn call_and_wait(context: &Context, entry: &EntryPoint, arguments: Vec<Arg<'
     context.sync().map(|()| outputs)
 }
 
-/// Uploads the values of a test case.
-///
-/// # Errors
-/// If the library reports an error.
-pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
-    values.iter().map(|value| upload(context, value)).collect()
-}
-
 /// Compares the number of results with the manifest.
 pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     if outputs.len() == entry.outputs.len() {
@@ -178,17 +171,6 @@ fn listed_form<'a>(program: &'a Program, entry: &'a EntryPoint) -> ResultForm<'a
             ResultForm::One(TypeRef::Type(ty))
         }
         form => form,
-    }
-}
-
-/// The element type and rank of a scalar or an array.
-pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
-    match ty {
-        TypeRef::Scalar(elem) => Some((elem, 0)),
-        TypeRef::Type(id) => match &program.get(id).kind {
-            TypeKind::Array(array) => Some((array.elem, array.rank)),
-            TypeKind::Opaque(_) => None,
-        },
     }
 }
 

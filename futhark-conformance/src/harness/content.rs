@@ -3,7 +3,7 @@
 use super::steps::{StepResult, Stop};
 use super::transfer::download;
 use crate::compare::{compare, identical, position};
-use crate::inputs::binary;
+use crate::inputs::binary::{self, Component};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, Field, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Opaque, Value};
@@ -261,6 +261,15 @@ impl Content {
             Content::Hidden => 0,
         }
     }
+}
+
+/// The components of a stored body.
+///
+/// # Errors
+/// If it does not have the documented format.
+pub fn stored_components(body: &[u8]) -> StepResult<Vec<Component>> {
+    binary::components(body)
+        .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))
 }
 
 fn array_of(opaque: &Opaque) -> StepResult<String> {

@@ -10,7 +10,7 @@ use super::cases::known_inputs;
 use super::env::Env;
 use super::make::{Maker, Random};
 use super::steps::{StepResult, Steps, Stop};
-use super::transfer::upload;
+use super::transfer::upload_all;
 use futhark_manifest::EntryPoint;
 use futhark_safe::dynamic::{Context, Value};
 use std::collections::BTreeMap;
@@ -261,7 +261,7 @@ fn arguments_from(
     if origin == Origin::TestBlock
         && let Some(known) = known_inputs(env, entry)
     {
-        return known.iter().map(|value| upload(context, value)).collect();
+        return upload_all(context, &known);
     }
     let random = Random::new(env.seed, &entry.name);
     Maker::new(env, context, random, EXTENT).arguments(entry)

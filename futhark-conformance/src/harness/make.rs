@@ -6,7 +6,7 @@ use super::cases::known_inputs;
 use super::constructor::Constructor;
 use super::env::Env;
 use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::upload;
+use crate::harness::transfer::{upload, upload_all};
 use crate::inputs;
 pub(crate) use crate::inputs::Random;
 use crate::values::HostValue;
@@ -36,32 +36,9 @@ pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostVal
 /// divisors.
 #[must_use]
 pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    let count: usize = shape.iter().product();
     let lowest = u64::from(shape.is_empty());
-    let mut bytes = Vec::with_capacity(count * elem.size());
-    for _ in 0..count {
-        let number = lowest + random.below(4 - lowest);
-        push_number(elem, number, &mut bytes);
-    }
-    HostValue::new(elem, shape.to_vec(), bytes)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "the numbers are at most 3"
-)]
-fn push_number(elem: ElemType, number: u64, bytes: &mut Vec<u8>) {
-    match elem {
-        ElemType::Bool => bytes.push(u8::from(number & 1 == 1)),
-        ElemType::I8 | ElemType::U8 => bytes.push(number as u8),
-        ElemType::I16 | ElemType::U16 => bytes.extend((number as u16).to_ne_bytes()),
-        ElemType::I32 | ElemType::U32 => bytes.extend((number as u32).to_ne_bytes()),
-        ElemType::I64 | ElemType::U64 => bytes.extend(number.to_ne_bytes()),
-        ElemType::F16 => bytes.extend(half::f16::from_f64(number as f64).to_ne_bytes()),
-        ElemType::F32 => bytes.extend((number as f32).to_ne_bytes()),
-        ElemType::F64 => bytes.extend((number as f64).to_ne_bytes()),
-    }
+    let numbers = (0..shape.iter().product()).map(|_: usize| lowest + random.below(4 - lowest));
+    inputs::small(elem, shape, numbers)
 }
 
 /// Generates values of the program's types in a context.
@@ -192,10 +169,7 @@ impl<'a> Maker<'a> {
             None => None,
         };
         if let Some(known) = known {
-            return known
-                .iter()
-                .map(|value| upload(self.context, value))
-                .collect();
+            return upload_all(self.context, &known);
         }
         self.env.may_generate(&entry.name)?;
         let is_wild = std::mem::replace(&mut self.is_wild, false);

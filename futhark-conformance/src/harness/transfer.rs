@@ -15,6 +15,14 @@ pub fn upload(context: &Context, value: &HostValue) -> StepResult<Value> {
     Ok(Value::Array(array))
 }
 
+/// Creates several values in a context.
+///
+/// # Errors
+/// If the library reports an error.
+pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
+    values.iter().map(|value| upload(context, value)).collect()
+}
+
 /// Copies a scalar or an array to the host.
 pub fn download(value: &Value) -> StepResult<HostValue> {
     let (elem, shape, bytes) = match value {

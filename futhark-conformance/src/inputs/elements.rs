@@ -88,6 +88,16 @@ pub fn whole(elem: ElemType, number: i64) -> HostValue {
     host(elem, &[], &[whole_bits(elem, number)])
 }
 
+/// Small whole numbers as a value of the type; as booleans, whether they are odd.
+#[must_use]
+pub fn small(elem: ElemType, shape: &[usize], numbers: impl Iterator<Item = u64>) -> HostValue {
+    let numbers = numbers.map(|number| match elem {
+        ElemType::Bool => number & 1,
+        _ => whole_bits(elem, number.cast_signed()),
+    });
+    host(elem, shape, &numbers.collect::<Vec<u64>>())
+}
+
 /// Whether results that depend on this value are equal in any order of evaluation.
 #[must_use]
 pub fn is_tame(value: &HostValue) -> bool {

@@ -12,14 +12,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The arguments of a call that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The entry point.
     pub entry: String,
-    /// The arguments.
-    pub arguments: Vec<Input>,
     /// The place and the message of the failure, for people.
     pub found: String,
+    /// The arguments.
+    pub arguments: Vec<Input>,
 }
 
 /// The files of one program. Programs with the same file name share a folder; inputs that do not
@@ -103,26 +103,12 @@ impl Kept {
     /// # Errors
     /// If the file does not exist or is not an input.
     pub fn read(path: &Path) -> io::Result<Kept> {
-        let text = std::fs::read_to_string(path)?;
-        let file: File = serde_json::from_str(&text)?;
-        let arguments = file.arguments.into_iter().map(Form::input).collect();
-        let arguments: Option<Vec<Input>> = arguments;
-        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "a value has no type");
-        Ok(Kept {
-            entry: file.entry,
-            arguments: arguments.ok_or_else(wrong)?,
-            found: file.found,
-        })
+        Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
     }
 
     /// The text of its file.
     fn text(&self) -> io::Result<String> {
-        let file = File {
-            entry: self.entry.clone(),
-            found: self.found.clone(),
-            arguments: self.arguments.iter().map(Form::of).collect(),
-        };
-        let mut text = serde_json::to_string_pretty(&file)?;
+        let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
         Ok(text)
     }
@@ -136,104 +122,58 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
+/// The form of a scalar or an array in the file. Elements are bits, because text cannot represent every
+/// NaN; `shown` is for people.
 #[derive(Serialize, Deserialize)]
-struct File {
-    entry: String,
-    found: String,
-    arguments: Vec<Form>,
+struct HostForm {
+    value: String,
+    shape: Vec<usize>,
+    bits: Vec<String>,
+    shown: String,
 }
 
-/// The file format of [`Input`]. Elements are bits, because text cannot represent every NaN;
-/// `shown` is for people.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Form {
-    Host {
-        value: String,
-        shape: Vec<usize>,
-        bits: Vec<String>,
-        shown: String,
-    },
-    Record {
-        record: Vec<Form>,
-    },
-    Zip {
-        zip: Vec<Form>,
-    },
-    Sum {
-        variant: String,
-        payload: Vec<Form>,
-    },
-    Made {
-        made_by: String,
-        output: usize,
-        arguments: Vec<Form>,
-    },
-}
-
-impl Form {
-    fn of(input: &Input) -> Form {
-        let all = |parts: &[Input]| parts.iter().map(Form::of).collect();
-        match input {
-            Input::Host(value) => Form::Host {
-                value: value.elem().to_string(),
-                shape: value.shape().to_vec(),
-                bits: (0..value.count()).map(|place| hex(value, place)).collect(),
-                shown: value.to_string(),
-            },
-            Input::Record(parts) => Form::Record { record: all(parts) },
-            Input::Zip(parts) => Form::Zip { zip: all(parts) },
-            Input::Sum { variant, payload } => Form::Sum {
-                variant: variant.clone(),
-                payload: all(payload),
-            },
-            Input::Made {
-                entry,
-                output,
-                arguments,
-            } => Form::Made {
-                made_by: entry.clone(),
-                output: *output,
-                arguments: all(arguments),
-            },
+impl From<HostValue> for HostForm {
+    fn from(value: HostValue) -> HostForm {
+        HostForm {
+            value: value.elem().to_string(),
+            shape: value.shape().to_vec(),
+            bits: (0..value.count()).map(|place| hex(&value, place)).collect(),
+            shown: value.to_string(),
         }
     }
+}
 
-    fn input(self) -> Option<Input> {
-        let all = |parts: Vec<Form>| -> Option<Vec<Input>> {
-            parts.into_iter().map(Form::input).collect()
-        };
-        Some(match self {
-            Form::Host {
-                value, shape, bits, ..
-            } => {
-                let elem: ElemType = ElemType::from_name(&value)?;
-                let bits = bits
-                    .iter()
-                    .map(|bits| u64::from_str_radix(bits.trim_start_matches("0x"), 16).ok());
-                let bits = bits.collect::<Option<Vec<u64>>>()?;
-                let count = shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b))?;
-                if bits.len() != count || elem == ElemType::Bool && bits.iter().any(|&b| b > 1) {
-                    return None;
-                }
-                Input::Host(host(elem, &shape, &bits))
-            }
-            Form::Record { record } => Input::Record(all(record)?),
-            Form::Zip { zip } => Input::Zip(all(zip)?),
-            Form::Sum { variant, payload } => Input::Sum {
-                variant,
-                payload: all(payload)?,
-            },
-            Form::Made {
-                made_by,
-                output,
-                arguments,
-            } => Input::Made {
-                entry: made_by,
-                output,
-                arguments: all(arguments)?,
-            },
-        })
+impl TryFrom<HostForm> for HostValue {
+    type Error = &'static str;
+
+    fn try_from(form: HostForm) -> Result<HostValue, &'static str> {
+        let elem = ElemType::from_name(&form.value).ok_or("a value has no type")?;
+        let bits = form.bits.iter();
+        let bits = bits.map(|bits| u64::from_str_radix(bits.trim_start_matches("0x"), 16).ok());
+        let bits = bits
+            .collect::<Option<Vec<u64>>>()
+            .ok_or("an element is not a number")?;
+        let count = form.shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b));
+        if count != Some(bits.len()) || elem == ElemType::Bool && bits.iter().any(|&b| b > 1) {
+            return Err("the elements do not fit the type");
+        }
+        Ok(host(elem, &form.shape, &bits))
+    }
+}
+
+/// How [`Input`] has scalars and arrays in the file.
+pub(super) mod host_form {
+    use super::{HostForm, HostValue};
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
+
+    pub fn serialize<S: Serializer>(value: &HostValue, to: S) -> Result<S::Ok, S::Error> {
+        HostForm::from(value.clone()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<HostValue, D::Error> {
+        HostForm::deserialize(from)?
+            .try_into()
+            .map_err(D::Error::custom)
     }
 }
 
@@ -294,6 +234,27 @@ mod tests {
         assert_eq!(store.of("other"), []);
         std::fs::write(path.with_file_name("z.json"), "{}").unwrap();
         assert_eq!(store.of("+^").len(), 1);
+    }
+
+    #[test]
+    fn files_of_earlier_versions_are_read() {
+        let text = r#"{"entry": "f", "found": "on c", "arguments": [
+            {"record": [{"value": "u8", "shape": [2], "bits": ["0x7", "0x0"], "shown": "[7u8, 0]"}]},
+            {"zip": []}, {"variant": "x", "payload": []}, {"made_by": "g", "output": 1, "arguments": []}]}"#;
+        let kept: Kept = serde_json::from_str(text).unwrap();
+        let sum = Input::Sum {
+            variant: "x".into(),
+            payload: vec![],
+        };
+        let made = Input::Made {
+            entry: "g".into(),
+            output: 1,
+            arguments: vec![],
+        };
+        let record = Input::Record(vec![Input::Host(host(ElemType::U8, &[2], &[7, 0]))]);
+        assert_eq!(kept.arguments, [record, Input::Zip(vec![]), sum, made]);
+        let wrong = text.replace("[2]", "[3]");
+        assert!(serde_json::from_str::<Kept>(&wrong).is_err());
     }
 
     #[test]

@@ -1,21 +1,26 @@
 //! A value as a tree on the host.
 
+use super::kept::host_form;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The parts of a value, without types: names of types depend on the compiler, and their numbers on
 /// the backend.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Input {
-    /// A scalar or an array of scalars.
-    Host(HostValue),
     /// A record or tuple: its fields in the manifest's order.
     Record(Vec<Input>),
     /// An array of records: an array per field.
     Zip(Vec<Input>),
+    /// A scalar or an array of scalars.
+    #[serde(untagged, with = "host_form")]
+    Host(HostValue),
     /// A sum: one of its variants.
+    #[serde(untagged)]
     Sum {
         /// The variant's name.
         variant: String,
@@ -23,8 +28,10 @@ pub enum Input {
         payload: Vec<Input>,
     },
     /// A result of an entry point, for types without visible parts.
+    #[serde(untagged)]
     Made {
         /// The entry point's name.
+        #[serde(rename = "made_by")]
         entry: String,
         /// The index of the result.
         output: usize,
@@ -56,7 +63,7 @@ impl Input {
     pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Failure> {
         let program = context.library().program();
         if let Input::Host(value) = self {
-            return match elements_of(program, ty) {
+            return match elem_of(program, ty) {
                 Some((elem, rank)) if (elem, rank) == (value.elem(), value.shape().len()) => {
                     Input::upload_host(value, context)
                 }
@@ -157,7 +164,8 @@ impl Input {
     }
 }
 
-fn elements_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
+/// The element type and rank of a scalar or an array.
+pub fn elem_of(program: &Program, ty: TypeRef) -> Option<(ElemType, usize)> {
     match ty {
         TypeRef::Scalar(elem) => Some((elem, 0)),
         TypeRef::Type(id) => program

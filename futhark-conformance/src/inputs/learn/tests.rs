@@ -1,6 +1,5 @@
 //! Tests with entry points that only compare their sizes.
 
-use super::super::recipe::{Extent, Role};
 use super::*;
 
 /// A call with arrays of these ranks, and this number of i64 arguments.

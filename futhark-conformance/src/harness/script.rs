@@ -3,12 +3,12 @@
 //! As in `futhark test`, the arguments of entry points are converted to the parameter types where
 //! that is possible; the result of the whole script is not.
 
-use super::input::load;
+use super::calls::{self, elem_of, listed_values};
+use super::cases::load;
+use super::env::Env;
+use super::steps::{StepResult, Stop};
+use super::transfer::{download, upload};
 use crate::blocks::script::{self, Exp};
-use crate::harness::calls::{self, elem_of, listed_values};
-use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::{download, upload};
 use crate::values::{HostValue, data, found};
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};
