@@ -53,7 +53,7 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
 
     let text = package.fails(&without);
     let words = [
-        "there is no generated code of stats.fut in futhark-generated/stats-multicore",
+        "found no generated code of stats.fut in futhark-generated/stats-multicore",
         "run `FUTHARK_VENDOR=update cargo build`",
     ];
     assert_says(&text, &words);

@@ -74,7 +74,7 @@ pub(super) fn vendored(
     let stored = || match folder.is_dir() {
         true => Stored::open(folder, wanted, Error::vendored),
         false => Err(Error::vendored(format!(
-            "there is no generated code of {} in {}",
+            "found no generated code of {} in {}",
             wanted.source.display(),
             folder.display()
         ))),
