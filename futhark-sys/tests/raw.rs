@@ -1,4 +1,4 @@
-//! Raw builds: for every backend and compiler, the declared functions are exactly the exported ones.
+//! Raw builds: for every backend and compiler, the declared functions are exported.
 #![cfg(all(feature = "raw", unix))]
 
 mod support;
@@ -79,7 +79,7 @@ fn declared_functions_are_exported() {
                 "context_sync",
                 "context_get_error",
             ] {
-                let symbol = format!("{}_futhark_{function}", artifact.symbol());
+                let symbol = format!("futhark_{function}_{}", artifact.symbol());
                 assert!(declared.contains(&symbol), "{symbol}: {bindings}");
             }
             for absent in [
@@ -91,9 +91,11 @@ fn declared_functions_are_exported() {
                 assert!(!bindings.contains(absent), "{absent}: {bindings}");
             }
             declared.insert(artifact.symbol().to_owned());
-            assert_eq!(global(&artifact.library()), declared);
+            let global = global(&artifact.library());
+            assert!(declared.is_subset(&global), "{declared:?} {global:?}");
             // Symbols of different backends and compilers differ.
-            for symbol in declared {
+            for symbol in global {
+                assert!(symbol.ends_with(artifact.symbol()), "{symbol}");
                 assert!(seen.insert(symbol));
             }
         }

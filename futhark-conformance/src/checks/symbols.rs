@@ -10,8 +10,8 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// The names of symbols in a compiled library. futhark-sys makes all but one local, and keeps their
-/// names.
+/// The names of symbols in a compiled library. futhark-sys appends the name of the table to those with external
+/// linkage.
 struct Symbols {
     /// The functions with a public name that the library defines.
     defined: BTreeSet<String>,
@@ -41,7 +41,7 @@ impl Symbols {
                 let name = name.split('@').next().unwrap_or(name);
                 symbols.imported.insert(name.to_owned());
             } else if symbol.kind() == SymbolKind::Text {
-                symbols.defined.extend(public(name));
+                symbols.defined.extend(public(name, artifact.symbol()));
             }
         }
         // The symbol table begins with an empty name.
@@ -55,8 +55,9 @@ impl Symbols {
 
 /// The name of a public function. On some systems C names have a leading underscore. Parts that the C
 /// compiler splits off a function have a dot in their name.
-fn public(name: &str) -> Option<String> {
+fn public(name: &str, table: &str) -> Option<String> {
     let rest = name.strip_prefix('_').unwrap_or(name);
+    let rest = rest.strip_suffix(&format!("_{table}")).unwrap_or(rest);
     (rest.starts_with("futhark_") && !rest.contains('.')).then(|| rest.to_owned())
 }
 
@@ -230,8 +231,8 @@ mod tests {
 
     #[test]
     fn public_functions_have_a_prefix_and_no_dot() {
-        let public = |name| public(name).unwrap_or_default();
-        assert_eq!(public("futhark_entry_main"), "futhark_entry_main");
+        let public = |name| public(name, "fut_c_12").unwrap_or_default();
+        assert_eq!(public("futhark_entry_main_fut_c_12"), "futhark_entry_main");
         assert_eq!(public("_futhark_free_i32_1d"), "futhark_free_i32_1d");
         assert_eq!(public("futhark_entry_main.part.0"), "");
         assert_eq!(public("futrts_entry_main"), "");

@@ -188,8 +188,7 @@ impl Program {
         let backends = self.chosen_backends()?;
         // Cargo runs a script that failed again in any case, and shows its output.
         let mut cargo = Instructions::default();
-        let variables = Toolchain::variables();
-        for variable in variables.iter().map(String::as_str).chain(VARIABLES) {
+        for variable in Toolchain::VARIABLES.into_iter().chain(VARIABLES) {
             cargo.add(format!("rerun-if-env-changed={variable}"));
         }
         cargo.watch(&self.source);

@@ -266,15 +266,8 @@ fn a_missing_c_compiler_is_a_build_error() {
             "install gcc or clang",
         ],
     );
-    let text = package.fails(&[("OBJCOPY", "/nonexistent/objcopy")]);
-    assert_says(
-        &text,
-        &[
-            "cannot run /nonexistent/objcopy",
-            "binutils",
-            "or set OBJCOPY",
-        ],
-    );
+    let text = package.fails(&[("AR", "/nonexistent/ar")]);
+    assert_says(&text, &["/nonexistent/ar", "install gcc or clang"]);
 }
 
 /// A newer compiler is used with a warning, and an older one is rejected.

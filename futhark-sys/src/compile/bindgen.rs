@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bindgen::callbacks::{ItemInfo, ItemKind, ParseCallbacks};
 
 use super::artifact::Artifact;
-use super::cc::CCompiler;
+use super::driver::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::generated::Source;
 use super::paths::read;
 use super::toolchain::Toolchain;
-use super::unit::raw;
+use super::unit::{raw, symbols::symbol};
 
 impl Artifact {
     /// Generates Rust declarations of the functions and types in the program's header by bindgen,
@@ -84,7 +84,7 @@ impl ParseCallbacks for Symbols {
         } else {
             ""
         };
-        is_function.then(|| format!("{underscore}{}", raw::symbol(&self.table, item.name)))
+        is_function.then(|| format!("{underscore}{}", symbol(&self.table, item.name)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The command that runs the C compiler, as the cc crate finds it, and what it says about itself.
+//! Finds the C compiler and the archiver, as the cc crate does, and asks the compiler for its version.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,16 @@ use super::hash::Hash;
 use super::process;
 use super::toolchain::Toolchain;
 
-/// The C compiler's command.
+/// A C compiler with its archiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Driver {
+pub(super) struct CCompiler {
     /// The program, and its first arguments.
     pub words: Vec<OsString>,
     /// The compiler. The program can be a wrapper, whose first argument it is.
     pub path: PathBuf,
-    /// The first line of `--version`.
+    /// The first line of `--version`, a part of the cache key.
     pub version: String,
+    pub ar: PathBuf,
 }
 
 /// Whether this process is the build script of a package.
@@ -26,12 +27,12 @@ pub(super) fn in_build_script() -> bool {
     std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some()
 }
 
-impl Driver {
+impl CCompiler {
     /// Finds the compiler that the cc crate selects, and keeps it in the folder `results`.
-    pub(super) fn find(results: Option<&Path>) -> Result<Driver, Error> {
+    pub(super) fn find(results: Option<&Path>) -> Result<CCompiler, Error> {
         // In a build script, the cc crate tells Cargo which variables it reads.
         let Some(results) = results.filter(|_| !in_build_script()) else {
-            return Driver::ask();
+            return CCompiler::ask();
         };
         let name = Hash::new()
             .with("C compiler")
@@ -41,15 +42,15 @@ impl Driver {
         let name = words.fold(name, |name, word| name.with(word.as_encoded_bytes()));
         let no_text = || no_compiler("its path or an argument is not UTF-8");
         let text = facts::kept(Some(results), name, Vec::new(), || {
-            let driver = Driver::ask()?;
-            let text = driver.to_text().ok_or_else(no_text)?;
+            let found = CCompiler::ask()?;
+            let text = found.to_text().ok_or_else(no_text)?;
             // The program can be a wrapper.
-            Ok((vec![driver.path, PathBuf::from(&driver.words[0])], text))
+            Ok((vec![found.path, PathBuf::from(&found.words[0])], text))
         })?;
-        Driver::from_text(&text).ok_or_else(no_text)
+        CCompiler::from_text(&text).ok_or_else(no_text)
     }
 
-    fn ask() -> Result<Driver, Error> {
+    fn ask() -> Result<CCompiler, Error> {
         let mut build = cc::Build::new();
         if !in_build_script() {
             let target = env!("FUTHARK_SYS_TARGET");
@@ -69,19 +70,22 @@ impl Driver {
         let tool = build
             .try_get_compiler()
             .map_err(|error| no_compiler(&error.to_string()))?;
+        let ar = build.try_get_archiver();
+        let ar = ar.map_err(|error| no_compiler(&error.to_string()))?;
         let command = tool.to_command();
         let mut words = vec![command.get_program().to_owned()];
         words.extend(command.get_args().map(ToOwned::to_owned));
-        let mut driver = Driver {
+        let mut found = CCompiler {
             words,
             path: tool.path().to_owned(),
             version: String::new(),
+            ar: ar.get_program().into(),
         };
-        let text = driver.ask_for("--version");
+        let text = found.ask_for("--version");
         let text =
-            text.map_err(|error| no_compiler(&format!("{}: {error}", driver.path.display())))?;
-        driver.version = text.lines().next().unwrap_or_default().to_owned();
-        Ok(driver)
+            text.map_err(|error| no_compiler(&format!("{}: {error}", found.path.display())))?;
+        found.version = text.lines().next().unwrap_or_default().to_owned();
+        Ok(found)
     }
 
     /// The command, to which arguments are added.
@@ -96,6 +100,12 @@ impl Driver {
     pub(super) fn ask_for(&self, argument: &str) -> std::io::Result<String> {
         let output = process::query(self.command().arg(argument))?;
         Ok(output.stdout().trim().to_owned())
+    }
+
+    /// Whether it compiles for another machine than this one.
+    pub(super) fn is_cross() -> bool {
+        let variable = |name: &str| std::env::var_os(name).unwrap_or_default();
+        in_build_script() && variable("TARGET") != variable("HOST")
     }
 
     fn is_clang(&self) -> bool {
@@ -119,35 +129,33 @@ impl Driver {
         major.is_some_and(|major| major >= least)
     }
 
-    /// The version, the path and the words, with NUL bytes between them.
+    /// The version, the paths and the words, with NUL bytes between them.
     fn to_text(&self) -> Option<String> {
-        let mut parts = vec![&*self.version, self.path.to_str()?];
+        let mut parts = vec![&*self.version, self.path.to_str()?, self.ar.to_str()?];
         for word in &self.words {
             parts.push(word.to_str()?);
         }
         Some(parts.join("\0"))
     }
 
-    fn from_text(text: &str) -> Option<Driver> {
+    fn from_text(text: &str) -> Option<CCompiler> {
         let mut parts = text.split('\0');
-        Some(Driver {
+        Some(CCompiler {
             version: parts.next()?.to_owned(),
             path: parts.next()?.into(),
+            ar: parts.next()?.into(),
             words: parts.map(OsString::from).collect(),
         })
     }
 }
 
-/// How to install a C compiler and its tools.
-pub(super) const HOW_TO_INSTALL: &str = "install gcc or clang and binutils (Debian: apt-get install gcc binutils; Fedora: dnf install \
-     gcc binutils; Arch: pacman -S gcc; macOS: xcode-select --install)";
-
 pub(super) fn no_compiler(why: &str) -> Error {
     Error::new(
         ErrorKind::NoCCompiler,
         format!(
-            "cannot run a C compiler ({why}).\n\
-             The C code that Futhark generates needs one: {HOW_TO_INSTALL}, or set CC"
+            "cannot run a C compiler or its tools ({why}).\n\
+             The C code that Futhark generates needs one: install gcc or clang (Debian: apt-get install gcc; \
+             Fedora: dnf install gcc; Arch: pacman -S gcc; macOS: xcode-select --install), or set CC"
         ),
     )
 }

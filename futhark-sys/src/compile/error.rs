@@ -34,7 +34,7 @@ pub enum ErrorKind {
     Manifest,
     /// The generated C is not in the form that this crate supports.
     Layout,
-    /// No C compiler was found, or it or a tool of binutils does not run.
+    /// No C compiler was found, or it or its archiver does not run.
     NoCCompiler,
     /// No ISPC was found, or it does not run. The backend `ispc` needs it.
     NoIspc,

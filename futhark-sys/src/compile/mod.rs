@@ -11,8 +11,8 @@
 //! compiler.rs   finds and runs futhark, which writes name.c, name.h and name.json
 //! generated/    reads name.c and name.h
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
-//! cc.rs         compiles it with our headers, hides all symbols but the table, links or archives it
-//! driver.rs     finds the C compiler
+//! cc.rs         compiles it with our headers, links or archives it
+//! driver.rs     finds the C compiler and the archiver
 //! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
 //! files.rs      the source files of a program, and their part of the cache key

@@ -33,10 +33,9 @@ pub enum Vendor {
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
 /// | `ISPC` | the ISPC to use; otherwise `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which matches the Futhark version, or `ispc` on `PATH` |
 /// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
-/// | `AR`, `OBJCOPY` | the archiver and the tool that hides symbols; otherwise those of the system, or of the cross compiler. For another machine also `AR_aarch64_unknown_linux_gnu` or `TARGET_AR`, as for `CC` |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
-/// The cc crate reads `CC`, `CFLAGS` and others, also with the name of the target. In a build script
+/// The cc crate reads `CC`, `CFLAGS`, `AR` and others, also with the name of the target. In a build script
 /// it reports each of them to Cargo.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -47,7 +46,7 @@ impl Toolchain {
     /// because it differs between a terminal and an editor: watch [`Artifact::programs`] instead.
     ///
     /// [`Artifact::programs`]: super::Artifact::programs
-    pub const VARIABLES: [&'static str; 12] = [
+    pub const VARIABLES: [&'static str; 10] = [
         "FUTHARK",
         "FUTHARK_VENDOR",
         "FUTHARK_TOOLCHAIN",
@@ -56,22 +55,9 @@ impl Toolchain {
         "ROCM_PATH",
         "HIP_PATH",
         "ISPC",
-        "AR",
-        "OBJCOPY",
         "LIBCLANG_PATH",
         "BINDGEN_EXTRA_CLANG_ARGS",
     ];
-
-    /// [`VARIABLES`](Self::VARIABLES), and in a build script those that contain the name of its target.
-    #[must_use]
-    pub fn variables() -> Vec<String> {
-        let tools = ["AR", "OBJCOPY"].into_iter().flat_map(names_of_tool);
-        let others = Self::VARIABLES.into_iter().map(str::to_owned);
-        let mut all: Vec<String> = others.chain(tools).collect();
-        all.sort();
-        all.dedup();
-        all
-    }
 
     /// Reads from `FUTHARK_VENDOR` what builds do with vendored code.
     ///
@@ -154,11 +140,6 @@ impl Toolchain {
             .or_else(|| on_path("ispc".as_ref()))
     }
 
-    /// The tool that the variable `tool` names, also with the name of the target of a build script.
-    pub(super) fn tool(tool: &str) -> Option<PathBuf> {
-        names_of_tool(tool).iter().find_map(|name| variable(name))
-    }
-
     /// The variables that select the C compiler, and their values. The cc crate reads many, also with the
     /// names of targets, so this returns those with a similar name.
     pub(super) fn of_c_compiler() -> Vec<(OsString, OsString)> {
@@ -171,7 +152,9 @@ impl Toolchain {
             "SDKROOT",
             "DEPLOYMENT_TARGET",
         ];
-        let is_read = |name: &str| PARTS.iter().any(|part| name.contains(part));
+        let is_read = |name: &str| {
+            PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| word == "AR")
+        };
         let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
             .filter(|(name, _)| is_read(&name.to_string_lossy()))
             .collect();
@@ -261,18 +244,4 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(file: &Path) -> bool {
     file.is_file()
-}
-
-/// The variables that can name a tool, first the most specific one. Build scripts know their target.
-fn names_of_tool(tool: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    if let Ok(target) = std::env::var("TARGET") {
-        names.push(format!("{tool}_{target}"));
-        names.push(format!("{tool}_{}", target.replace('-', "_")));
-        if std::env::var("HOST").is_ok_and(|host| host != target) {
-            names.push(format!("TARGET_{tool}"));
-        }
-    }
-    names.push(tool.to_owned());
-    names
 }

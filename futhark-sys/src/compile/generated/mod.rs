@@ -47,6 +47,8 @@ pub(super) struct Generated<'a> {
     pub directives: Vec<&'a str>,
     /// The names of all called functions and macros.
     pub calls: BTreeSet<&'a str>,
+    /// The functions with external linkage.
+    pub external: BTreeSet<&'a str>,
     /// The functions that `name.h` declares, in order.
     pub declared: Vec<&'a str>,
     pub layouts: Layouts,
@@ -93,6 +95,7 @@ impl<'a> Generated<'a> {
             layouts,
             fills,
             calls: source.calls,
+            external: source.external,
             directives: source.directives,
         })
     }

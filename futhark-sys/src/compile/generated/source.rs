@@ -16,6 +16,8 @@ pub(in crate::compile) struct Source<'a> {
     /// The tokens between the braces of each struct.
     pub structs: BTreeMap<&'a str, Vec<&'a str>>,
     pub functions: BTreeMap<&'a str, Function<'a>>,
+    /// The functions with external linkage among them.
+    pub external: BTreeSet<&'a str>,
     /// The names of declared functions, in order.
     pub prototypes: Vec<&'a str>,
     /// Every name in front of a parenthesis, in macros as well.
@@ -82,6 +84,9 @@ impl<'a> Source<'a> {
         if let ["struct", name] = head {
             self.structs.entry(name).or_insert(body.to_vec());
         } else if let Some((name, parameters)) = declarator(head) {
+            if !head.iter().any(|token| INTERNAL.contains(token)) {
+                self.external.insert(name);
+            }
             let (parameters, body) = (parameters.to_vec(), body.to_vec());
             self.functions
                 .entry(name)
@@ -111,6 +116,9 @@ impl<'a> Source<'a> {
         tokens.len() - 1
     }
 }
+
+/// The specifiers of functions with internal linkage; the macros contain `static`.
+const INTERNAL: [&str; 3] = ["static", "SCALAR_FUN_ATTR", "FUTHARK_FUN_ATTR"];
 
 /// Whether a token is at the beginning of a line of `text`.
 pub(super) fn starts_line(text: &str, token: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Our C file, and the fixed files that it includes.
 //!
 //! The file consists of, in order: the system headers that the generated text includes; macros that
-//! rename the functions of a raw module; our hooks (macros); on GPU backends the pointers to driver
+//! rename everything with external linkage; our hooks (macros); on GPU backends the pointers to driver
 //! functions; `name.h` and `name.c`, in a hardened unit with checked sizes; a wrapper for each function of the
 //! manifest; the table. The fixed parts are headers in `c/`, which are copied to the folder of the file.
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use futhark_manifest::{Backend, Program};
 
 use super::inputs::Unit;
-use super::{raw, runtime, sizes, table, values, wrappers};
+use super::{raw, runtime, sizes, symbols, table, values, wrappers};
 use crate::compile::error::Error;
 use crate::compile::generated::Generated;
 
@@ -39,8 +39,9 @@ pub(in crate::compile) const CHECKED_KERNELS: &str = "fut_checked.ispc";
 
 /// The kernels of ISPC, which pass numbers of iterations to C. Their prototypes have 32 bits, and the definitions
 /// in C have 64.
-pub(in crate::compile) fn checked_kernels(text: &str) -> String {
-    text.replace(", uniform int iterations);", ", uniform int64 iterations);")
+pub(in crate::compile) fn checked_kernels(unit: &Unit<'_>, text: &str) -> String {
+    let text = text.replace(", uniform int iterations);", ", uniform int64 iterations);");
+    symbols::macros_of_kernels(unit) + &text
 }
 
 macro_rules! fixed_files {
@@ -59,12 +60,6 @@ pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
 pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
     let generated = unit.generated;
     let raw_functions = raw::definitions(unit);
-    let renamed = unit
-        .plain
-        .iter()
-        .filter(|name| !raw_functions.contains_key(*name));
-    let renamed =
-        renamed.map(|name| format!("#define {name} {}\n", raw::symbol(unit.symbol, name)));
     let (driver, state) = match unit.program.backend.is_gpu() {
         true => (driver(&generated.calls), reset_state(generated)),
         false => Default::default(),
@@ -76,7 +71,7 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
     let parts = [
         defines(unit),
         headers(&generated.directives),
-        renamed.collect(),
+        symbols::macros(unit, |name| raw_functions.contains_key(name)),
         "#include \"fut_hooks.h\"\n".to_owned(),
         driver,
         "#define FUT_HAS_POINTERS 1\n#include \"fut_devices.h\"\nFUT_END_OURS\n".to_owned(),

@@ -7,6 +7,7 @@
 //! values.rs     the wrappers of arrays and opaque values
 //! table.rs      the table
 //! raw.rs        the functions that a raw module offers, and those whose results the caller frees
+//! symbols.rs    unique names of the functions and variables with external linkage
 //! sizes.rs      the copy of `name.c` with checked sizes, for hardened units
 //! bounds.rs     terms that the compiler's own checks lack
 //! concat.rs     checks of the lengths of concatenations
@@ -22,6 +23,7 @@ mod operations;
 pub(super) mod raw;
 mod runtime;
 mod sizes;
+pub(super) mod symbols;
 mod table;
 mod values;
 mod wrappers;

@@ -1,8 +1,6 @@
 //! Raw modules: the functions of a program's header that they offer, and their symbols.
 //!
-//! A symbol begins with the name of the table, which contains a hash of everything that determines
-//! the object, so that symbols of several programs and backends in one binary differ. Macros rename
-//! the functions in the generated text.
+//! Raw modules use the unique names of `symbols.rs`.
 //!
 //! On host backends, memory that generated code allocates has a header of ours (`fut_guard.h`). Therefore the symbols
 //! of functions that return memory which the caller frees by libc's `free` belong to functions that return memory of libc.
@@ -10,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::inputs::Unit;
+use super::symbols::symbol;
 
 /// The declared functions that a raw module offers.
 pub(in crate::compile) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
@@ -18,11 +17,6 @@ pub(in crate::compile) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
     all.sort_unstable();
     all.dedup();
     all
-}
-
-/// The symbol of a function in the library of the table `table`.
-pub(in crate::compile) fn symbol(table: &str, function: &str) -> String {
-    format!("{table}_{function}")
 }
 
 /// The functions that create and free contexts are in the table, because a context has more state
