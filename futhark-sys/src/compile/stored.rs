@@ -75,6 +75,17 @@ pub(super) fn describe(
     sources: Option<&Files>,
     result: &str,
 ) -> Result<(), Error> {
+    let text = description(folder, wanted, &version.to_string(), sources, result)?;
+    write(&folder.join(DESCRIPTION), text)
+}
+
+fn description(
+    folder: &Path,
+    wanted: &Wanted<'_>,
+    version: &str,
+    sources: Option<&Files>,
+    result: &str,
+) -> Result<String, Error> {
     let options = format!("options {}", wanted.options.join(" "));
     let mut text = format!(
         "{FORMAT}\nfuthark {version}\nbackend {}\n{}\n{result}",
@@ -86,10 +97,11 @@ pub(super) fn describe(
         text += &format!("source {hash} {}\n", name.unwrap_or(own).display());
     }
     for name in entries(folder)? {
-        let hash = hash_of(&folder.join(&name))?;
-        text += &format!("file {hash} {}\n", name.display());
+        let path = folder.join(&name);
+        must_be_regular(&path)?;
+        text += &format!("file {} {}\n", hash_of(&path)?, name.display());
     }
-    write(&folder.join(DESCRIPTION), text)
+    Ok(text)
 }
 
 /// The first line of the description in a folder that differs from the one in another folder.
@@ -105,7 +117,8 @@ pub(super) fn difference(folder: &Path, other: &Path) -> Result<Option<String>, 
 }
 
 impl Stored {
-    /// Opens a folder. `fail` makes an error of what is wrong with it.
+    /// Opens a folder, if its description is the one of these sources, options and files. `fail` makes an error of what
+    /// is wrong with it.
     ///
     /// # Errors
     ///
@@ -115,101 +128,54 @@ impl Stored {
         wanted: &Wanted<'_>,
         fail: impl Fn(String) -> Error,
     ) -> Result<Stored, Error> {
-        let description = folder.join(DESCRIPTION);
-        let text = must_be_regular(&description).and_then(|()| {
-            let text = read(&description).map_err(|error| format!("{error:#}"))?;
-            let rest = text
-                .strip_prefix(FORMAT)
-                .and_then(|rest| rest.strip_prefix('\n'));
-            rest.map(str::to_owned)
-                .ok_or_else(|| format!("expected `{FORMAT}`"))
-        });
-        let text = text.map_err(|why| {
+        let wrong = |error: Error| fail(format!("{error:#}"));
+        let (file, place) = (folder.join(DESCRIPTION), folder.display());
+        let text = must_be_regular(&file).and_then(|()| read(&file));
+        let text = text.ok().filter(|text| text.starts_with(FORMAT));
+        let text = text.ok_or_else(|| {
             fail(format!(
-                "the code in {} is not in the format of this version of futhark-sys ({why})",
-                folder.display()
+                "the code in {place} is not in the format of this version of futhark-sys"
             ))
         })?;
-        let mut stored = Stored {
-            folder: folder.to_owned(),
-            version: Version::new(""),
-            symbol: None,
-            sources: Vec::new(),
-            files: Vec::new(),
+        let values = |key: &'static str| {
+            let lines = text.lines();
+            lines.filter_map(move |line| line.strip_prefix(key)?.strip_prefix(' '))
         };
-        let (mut backend, mut options, mut refused) = (None, None, None);
-        let mut expected = entries(folder)?;
-        expected.remove(OsStr::new(DESCRIPTION));
-        let place = folder.display();
-        let is_same = |path: &Path, hash: &str| hash_of(path).is_ok_and(|found| found == hash);
-        for line in text.lines() {
-            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
-            let (hash, name) = value.split_once(' ').unwrap_or_default();
-            match key {
-                "futhark" => stored.version = Version::new(value),
-                "backend" => backend = Some(value),
-                "options" => options = Some(value),
-                "symbol" => stored.symbol = Some(value.to_owned()),
-                "refused" => refused = Some(value),
-                "source" => {
-                    let path = folder_of(wanted.source).join(name);
-                    if !is_same(&path, hash) {
-                        let now = match path.exists() {
-                            true => "has changed",
-                            false => "is missing",
-                        };
-                        let path = path.display();
-                        return Err(fail(format!(
-                            "{path} {now}, from which the code in {place} was generated"
-                        )));
-                    }
-                    stored.sources.push(path);
-                }
-                "file" => {
-                    let path = folder.join(name);
-                    if !expected.remove(OsStr::new(name)) {
-                        return Err(fail(format!("{} is missing", path.display())));
-                    }
-                    must_be_regular(&path).map_err(&fail)?;
-                    if !is_same(&path, hash) {
-                        return Err(fail(format!(
-                            "{} is not the file that the Futhark compiler generated for this program",
-                            path.display()
-                        )));
-                    }
-                    stored.files.push(path);
-                }
-                _ => {
-                    let file = description.display();
-                    return Err(fail(format!("{file} has the unknown line `{line}`")));
-                }
-            }
+        let names = |key| values(key).filter_map(|value| value.split_once(' '));
+        let (symbol, refused) = (values("symbol").next(), values("refused").next());
+        let sources = names("source").map(|(_, name)| folder_of(wanted.source).join(name));
+        let sources: Vec<PathBuf> = sources.collect();
+        if sources.is_empty() && refused.is_none() {
+            return Err(fail(format!("{} is incomplete", file.display())));
         }
-        if let Some(name) = expected.first() {
-            let path = folder.join(name);
+        let files = Files::listed(wanted.source, &sources).map_err(wrong)?;
+        let version = values("futhark").next().unwrap_or_default();
+        let result = [("symbol", symbol), ("refused", refused)];
+        let result = result.map(|(key, value)| value.map(|value| format!("{key} {value}\n")));
+        let result: String = result.into_iter().flatten().collect();
+        let now = description(folder, wanted, version, Some(&files), &result).map_err(wrong)?;
+        let lacks = |text: &str, line: &&str| text.lines().all(|other| other != *line);
+        if let Some(line) = text.lines().find(|line| lacks(&now, line)) {
+            return Err(fail(outdated(folder, line, &now)));
+        }
+        if let Some(line) = now.lines().find(|line| lacks(&text, line)) {
+            let name = line.rsplit(' ').next().unwrap_or_default();
             return Err(fail(format!(
                 "{} is not a file that the Futhark compiler generated for this program",
-                path.display()
-            )));
-        }
-        if backend != Some(wanted.backend.as_str()) {
-            return Err(fail(format!(
-                "the code in {place} was generated for another backend"
-            )));
-        }
-        if options != Some(&*wanted.options.join(" ")) {
-            return Err(fail(format!(
-                "the code in {place} was generated with other options for the Futhark compiler"
+                folder.join(name).display()
             )));
         }
         let known = REFUSALS.iter().find(|(_, name)| Some(*name) == refused);
         if let Some((kind, _)) = known {
             return Err(Error::new(*kind, read(&folder.join(REFUSED))?));
         }
-        match stored.sources.is_empty() || stored.files.is_empty() {
-            true => Err(fail(format!("{} is incomplete", description.display()))),
-            false => Ok(stored),
-        }
+        Ok(Stored {
+            folder: folder.to_owned(),
+            version: Version::new(version),
+            symbol: symbol.map(str::to_owned),
+            sources,
+            files: names("file").map(|(_, name)| folder.join(name)).collect(),
+        })
     }
 
     /// The files whose change changes the code.
@@ -228,27 +194,51 @@ impl Stored {
     }
 }
 
+/// Why code cannot be used whose description has this line, and `now` would not.
+fn outdated(folder: &Path, line: &str, now: &str) -> String {
+    let place = folder.display();
+    let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+    let name = value.split_once(' ').map_or("", |(_, name)| name);
+    match key {
+        "source" => format!("{name} has changed, from which the code in {place} was generated"),
+        "file" if !folder.join(name).exists() => {
+            format!("{} is missing", folder.join(name).display())
+        }
+        "file" => format!(
+            "{} is not the file that the Futhark compiler generated for this program",
+            folder.join(name).display()
+        ),
+        _ => {
+            let mut lines = now.lines();
+            let expected = lines.find(|line| line.split(' ').next() == Some(key));
+            let expected = expected.unwrap_or("nothing");
+            format!("expected `{expected}` for the code in {place}, got `{line}`")
+        }
+    }
+}
+
 /// Larger files are not read.
 const LARGEST: u64 = 256 << 20;
 
 /// Fails for a link, a folder, a FIFO or a device, which could block, and for a file that is too large.
-fn must_be_regular(path: &Path) -> Result<(), String> {
-    match fs::symlink_metadata(path) {
-        Err(error) => Err(format!("cannot read {}: {error}", path.display())),
-        Ok(about) if about.is_file() && about.len() <= LARGEST => Ok(()),
-        Ok(_) => Err(format!(
-            "{} is not a regular file of at most {LARGEST} bytes",
-            path.display()
-        )),
+fn must_be_regular(path: &Path) -> Result<(), Error> {
+    let about = fs::symlink_metadata(path).map_err(|error| Error::io("read", path, error))?;
+    if about.is_file() && about.len() <= LARGEST {
+        return Ok(());
     }
+    let path = path.display();
+    let message = format!("{path} is not a regular file of at most {LARGEST} bytes");
+    Err(Error::new(ErrorKind::Io, message))
 }
 
-/// The names in a folder.
+/// The names in a folder, without that of the description.
 fn entries(folder: &Path) -> Result<BTreeSet<OsString>, Error> {
     let failed = |error| Error::io("read", folder, error);
     let entries = fs::read_dir(folder).map_err(failed)?;
     let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name()));
-    names.collect()
+    let mut names: BTreeSet<OsString> = names.collect::<Result<_, _>>()?;
+    names.remove(OsStr::new(DESCRIPTION));
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -317,11 +307,14 @@ mod tests {
         assert_eq!(stored.symbol.as_deref(), Some("s"));
         assert_eq!(stored.sources, [&*source]);
         assert_eq!(stored.files, [folder.join("c d.c")]);
-        fails(&wanted(&source, &options[..1]), "with other options");
+        fails(
+            &wanted(&source, &options[..1]),
+            "expected `options --safe` for the code",
+        );
         let text = fs::read_to_string(folder.join(DESCRIPTION)).unwrap();
         for (from, to, why) in [
-            ("backend c", "backend cuda", "for another backend"),
-            ("symbol s", "<<<<<<< ours", "has the unknown line"),
+            ("backend c", "backend cuda", "got `backend cuda`"),
+            ("symbol s", "<<<<<<< ours", "got `<<<<<<< ours`"),
             ("format 2", "format 3", "not in the format"),
             ("c d.c", "e.c", "e.c is missing"),
         ] {
