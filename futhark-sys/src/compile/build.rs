@@ -507,7 +507,7 @@ impl Build {
         };
         paths.write(WARNINGS, &warnings)?;
         if self.hardened {
-            let text = unit::checked_c(&generated, &program, self.fast)?;
+            let text = unit::sizes::checked(&generated.lines, program.backend, &program.version)?;
             paths.write(unit::CHECKED, &text)?;
         }
         let name = &paths.name;

@@ -36,20 +36,8 @@ const FIRST: [&str; 9] = [
 const LAST: [&str; 3] = ["-ffp-contract=off", "-fno-fast-math", "-fno-lto"];
 
 /// Environment variables that change the result of gcc and clang.
-const READ_BY_COMPILERS: [&str; 12] = [
-    "CCC_OVERRIDE_OPTIONS",
-    "COMPILER_PATH",
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "GCC_EXEC_PREFIX",
-    "LD_RUN_PATH",
-    "LIBRARY_PATH",
-    "MACOSX_DEPLOYMENT_TARGET",
-    "NIX_CFLAGS_COMPILE",
-    "NIX_LDFLAGS",
-    "SDKROOT",
-    "SOURCE_DATE_EPOCH",
-];
+const READ_BY_COMPILERS: &str = "CCC_OVERRIDE_OPTIONS COMPILER_PATH CPATH C_INCLUDE_PATH GCC_EXEC_PREFIX LD_RUN_PATH LIBRARY_PATH \
+    MACOSX_DEPLOYMENT_TARGET NIX_CFLAGS_COMPILE NIX_LDFLAGS SDKROOT SOURCE_DATE_EPOCH";
 
 impl CCompiler {
     /// The executables, the compiler first.
@@ -62,7 +50,7 @@ impl CCompiler {
     /// so its own list cannot be part of a cache key.
     pub(super) fn command_line(&self) -> Vec<OsString> {
         let mut words = self.words.clone();
-        for name in READ_BY_COMPILERS {
+        for name in READ_BY_COMPILERS.split(' ') {
             words.push(name.into());
             words.push(std::env::var_os(name).unwrap_or_default());
         }
@@ -94,6 +82,10 @@ impl CCompiler {
         if is_alone && self.is_gcc() {
             // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
             all.push("-fwhole-program".to_owned());
+            if level == 0 {
+                // Otherwise gcc compiles functions that nothing calls. A program uses a part of the runtime.
+                all.push("-ftoplevel-reorder".to_owned());
+            }
         }
         // System headers: no warnings, and not our `assert`.
         let folders = include.iter().map(|folder| folder.display());

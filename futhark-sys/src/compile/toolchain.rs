@@ -143,17 +143,10 @@ impl Toolchain {
     /// The variables that select the C compiler, and their values. The cc crate reads many, also with the
     /// names of targets, so this returns those with a similar name.
     pub(super) fn of_c_compiler() -> Vec<(OsString, OsString)> {
-        const PARTS: [&str; 7] = [
-            "CC",
-            "FLAGS",
-            "CROSS_COMPILE",
-            "RUSTC",
-            "CARGO",
-            "SDKROOT",
-            "DEPLOYMENT_TARGET",
-        ];
+        const PARTS: &str = "CC FLAGS CROSS_COMPILE RUSTC CARGO SDKROOT DEPLOYMENT_TARGET";
         let is_read = |name: &str| {
-            PARTS.iter().any(|part| name.contains(part)) || name.split('_').any(|word| word == "AR")
+            PARTS.split(' ').any(|part| name.contains(part))
+                || name.split('_').any(|word| word == "AR")
         };
         let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
             .filter(|(name, _)| is_read(&name.to_string_lossy()))
@@ -190,21 +183,10 @@ fn on_path(name: &Path) -> Option<PathBuf> {
 /// Whether an executable can run another one, which can change while this one stays the same: it is missing, is a script,
 /// or is a link to a program that runs others by the name of the link.
 pub(super) fn can_run_others(file: &Path) -> bool {
-    const NAMES: [&str; 10] = [
-        "asdf",
-        "buildcache",
-        "ccache",
-        "colorgcc",
-        "distcc",
-        "icecc",
-        "mise",
-        "rtx",
-        "sccache",
-        "volta",
-    ];
+    const NAMES: &str = "asdf buildcache ccache colorgcc distcc icecc mise rtx sccache volta";
     let target = file.canonicalize().ok();
     let name = target.as_deref().and_then(Path::file_stem);
-    let is_dispatcher = name.is_some_and(|name| NAMES.iter().any(|known| name == *known));
+    let is_dispatcher = name.is_some_and(|name| NAMES.split(' ').any(|known| name == known));
     is_dispatcher || is_script(file) != Some(false)
 }
 

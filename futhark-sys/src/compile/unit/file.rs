@@ -7,32 +7,14 @@
 
 use std::collections::BTreeSet;
 
-use futhark_manifest::{Backend, Program};
+use futhark_manifest::Backend;
 
 use super::inputs::Unit;
-use super::{raw, runtime, sizes, symbols, table, values, wrappers};
-use crate::compile::error::Error;
+use super::{raw, symbols, table, values, wrappers};
 use crate::compile::generated::Generated;
 
-/// The file with the generated C as [`checked_c`] changes it.
+/// The file with the generated C as `sizes.rs` changes it.
 pub(in crate::compile) const CHECKED: &str = "fut_checked.c";
-
-/// The generated C with checked sizes. A hardened unit includes it. `fast` leaves out unused functions.
-///
-/// # Errors
-///
-/// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an unknown form.
-pub(in crate::compile) fn checked_c(
-    generated: &Generated<'_>,
-    program: &Program,
-    fast: bool,
-) -> Result<String, Error> {
-    let text = sizes::checked(&generated.lines, program.backend, &program.version)?;
-    Ok(match fast {
-        true => runtime::inline_functions(&text),
-        false => text,
-    })
-}
 
 /// The file with the kernels of ISPC as [`checked_kernels`] changes them.
 pub(in crate::compile) const CHECKED_KERNELS: &str = "fut_checked.ispc";
@@ -123,14 +105,7 @@ fn defines(unit: &Unit<'_>) -> String {
 }
 
 /// Required headers of GPU backends.
-const DRIVER_HEADERS: [&str; 6] = [
-    "CL/cl.h",
-    "cuda.h",
-    "cuda_runtime.h",
-    "nvrtc.h",
-    "hip/hip_runtime.h",
-    "hip/hiprtc.h",
-];
+const DRIVER_HEADERS: &str = "CL/cl.h cuda.h cuda_runtime.h nvrtc.h hip/hip_runtime.h hip/hiprtc.h";
 
 /// Headers in the generated text that are for device code or for other systems.
 const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
@@ -147,7 +122,9 @@ fn headers(directives: &[&str]) -> String {
         let text = match header {
             Some(header) if NOT_OURS.contains(&header) => return None,
             // A missing driver header is an error of the C compiler that names it.
-            Some(header) if DRIVER_HEADERS.contains(&header) => format!("#include <{header}>\n"),
+            Some(header) if DRIVER_HEADERS.split(' ').any(|driver| driver == header) => {
+                format!("#include <{header}>\n")
+            }
             Some(header) => {
                 format!("#if __has_include(<{header}>)\n#include <{header}>\n#endif\n")
             }
@@ -167,27 +144,10 @@ fn headers(directives: &[&str]) -> String {
 const PREFIXES: [&str; 6] = ["cl", "cu", "cuda", "nvrtc", "hip", "hiprtc"];
 
 /// The functions of drivers that our own code calls, even if the generated text does not.
-const CALLED_BY_US: [&str; 19] = [
-    "clGetPlatformIDs",
-    "clGetDeviceInfo",
-    "clGetCommandQueueInfo",
-    "clRetainCommandQueue",
-    "clRetainContext",
-    "cuInit",
-    "cuGetErrorString",
-    "cuCtxGetCurrent",
-    "cuCtxSetCurrent",
-    "cuDeviceGet",
-    "cuDeviceGetCount",
-    "cuDeviceGetName",
-    "cuDeviceTotalMem",
-    "cuDriverGetVersion",
-    "hipGetDeviceCount",
-    "hipGetErrorString",
-    "hipGetDevice",
-    "hipSetDevice",
-    "hipDriverGetVersion",
-];
+const CALLED_BY_US: &str = "clGetPlatformIDs clGetDeviceInfo clGetCommandQueueInfo clRetainCommandQueue clRetainContext \
+    cuInit cuGetErrorString cuCtxGetCurrent cuCtxSetCurrent cuDeviceGet cuDeviceGetCount \
+    cuDeviceGetName cuDeviceTotalMem cuDriverGetVersion hipGetDeviceCount hipGetErrorString \
+    hipGetDevice hipSetDevice hipDriverGetVersion";
 
 /// The list of driver functions, the include of `fut_devices.h`, which declares a pointer for each, and macros that replace
 /// each name with its pointer, which is looked up at run time.
@@ -203,7 +163,7 @@ fn driver(calls: &BTreeSet<&str>) -> String {
         .copied()
         .filter(|name| prefix(name).is_some())
         .collect();
-    for ours in CALLED_BY_US {
+    for ours in CALLED_BY_US.split(' ') {
         if names.iter().any(|name| prefix(name) == prefix(ours)) {
             names.insert(ours);
         }

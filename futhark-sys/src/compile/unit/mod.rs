@@ -22,11 +22,11 @@ mod inputs;
 mod operations;
 pub(super) mod raw;
 mod runtime;
-mod sizes;
+pub(super) mod sizes;
 pub(super) mod symbols;
 mod table;
 mod values;
 mod wrappers;
 
-pub(super) use file::{CHECKED, CHECKED_KERNELS, FIXED_FILES, checked_c, checked_kernels, write};
+pub(super) use file::{CHECKED, CHECKED_KERNELS, FIXED_FILES, checked_kernels, write};
 pub(super) use inputs::Unit;

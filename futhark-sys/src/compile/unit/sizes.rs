@@ -40,7 +40,7 @@ use crate::compile::generated::token::identifier;
 ///
 /// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an
 /// unknown form.
-pub(super) fn checked(
+pub(in crate::compile) fn checked(
     lines: &[Line<'_>],
     backend: Backend,
     version: &Version,
