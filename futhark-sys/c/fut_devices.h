@@ -14,7 +14,9 @@
 // A header can map a name to another one (cuMemAlloc to cuMemAlloc_v2). The expanded name determines
 // the type of the pointer and the symbol.
 
+#if !defined(_WIN32)
 #include <dlfcn.h>
+#endif
 
 #define FUT_QUOTE_(x) #x
 #define FUT_QUOTE(x) FUT_QUOTE_(x)
@@ -53,7 +55,7 @@ struct fut_driver_library {
 static const struct fut_driver_library fut_driver_libraries[] = {
 #if defined(FUT_BACKEND_opencl)
     {"FUTHARK_LIBOPENCL",
-     {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL"},
+     {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL", "OpenCL.dll"},
      "install an OpenCL loader (Debian: ocl-icd-libopencl1) and the driver of your device"},
 #elif defined(FUT_BACKEND_cuda)
     {"FUTHARK_LIBCUDA", {"libcuda.so.1", "libcuda.so"}, "install NVIDIA's driver"},

@@ -427,7 +427,7 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   fut_self.guard = &fut_guard_here;             \
   fut_self.text = &(c)->text;                   \
   FUT_DEVICE_BEFORE()                           \
-  if (FUT_UNLIKELY(_setjmp(fut_guard_here.target) != 0)) \
+  if (FUT_UNLIKELY(FUT_SETJMP(fut_guard_here.target) != 0)) \
     return fut_after_jump(c);                   \
   FUT_BEGIN(c)                                  \
   FUT_DEVICE_OF(c)

@@ -13,6 +13,11 @@
 // not check it, so the hook ends the call by fut_fatal, which returns FUT_LOST (FUT_MEMORY while a
 // context is created).
 
+#if defined(_WIN32)
+#include "fut_windows.h"
+#else
+#define FUT_SETJMP(target) _setjmp(target)
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -189,7 +189,7 @@ static void *fut_worker_start(void *argument) {
   struct fut_worker *w = argument;
   fut_self.worker = w;
   fut_self.text = &w->text;
-  if (_setjmp(w->end) != 0)
+  if (FUT_SETJMP(w->end) != 0)
     return NULL;
   void *result = w->run(w->argument);
   if (w->text.length != 0)

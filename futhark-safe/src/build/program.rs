@@ -175,7 +175,7 @@ impl Program {
             let value = std::env::var(format!("CARGO_CFG_TARGET_{name}"));
             value.unwrap_or_default()
         };
-        if let Some(why) = unsupported(&cfg("OS"), &cfg("FAMILY"), &cfg("POINTER_WIDTH")) {
+        if let Some(why) = unsupported(&cfg("ENV"), &cfg("FAMILY"), &cfg("POINTER_WIDTH")) {
             return Err(self.error(format!("cannot compile for {target}: {why}")));
         }
         if self.native && self.variable("HOST")? != *target {
@@ -539,9 +539,9 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
         cargo.add(format!("rustc-link-search=native={folder}"));
         cargo.add(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
-    // Part of the system library on macOS. On musl they are part of libc, which Rust links, and the linker would
-    // find those of glibc, which end the process.
-    if !["apple", "musl"]
+    // Part of the system library on macOS, and Rust links them on Windows. On musl they are part of libc, which Rust
+    // links, and the linker would find those of glibc, which end the process.
+    if !["apple", "musl", "windows"]
         .iter()
         .any(|system| target.contains(system))
     {
@@ -551,10 +551,12 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
     }
 }
 
-/// Why programs cannot be compiled for a target, by `CARGO_CFG_TARGET_OS`, `…_FAMILY` and `…_POINTER_WIDTH`.
-fn unsupported(os: &str, family: &str, pointer_width: &str) -> Option<&'static str> {
-    match (os, family, pointer_width) {
-        ("windows", ..) => Some("Windows is not supported; use WSL, which is Linux"),
+/// Why programs cannot be compiled for a target, by `CARGO_CFG_TARGET_ENV`, `…_FAMILY` and `…_POINTER_WIDTH`.
+fn unsupported(env: &str, family: &str, pointer_width: &str) -> Option<&'static str> {
+    match (env, family, pointer_width) {
+        ("msvc", ..) => Some(
+            "the C code needs a compiler of the GNU kind; use the target x86_64-pc-windows-gnu",
+        ),
         _ if family.split(',').any(|family| family == "wasm") => {
             Some("WebAssembly is not supported: programs need threads and signals of Unix")
         }

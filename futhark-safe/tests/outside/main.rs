@@ -8,5 +8,6 @@ mod published;
 mod raw;
 mod readme;
 mod shared;
+mod targets;
 mod tuned;
 mod vendored;

@@ -138,10 +138,7 @@ impl Package {
             .args(arguments)
             .current_dir(&self.folder);
         // One target folder for all packages, so that our crates are compiled once.
-        command.env(
-            "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target"),
-        );
+        command.env("CARGO_TARGET_DIR", Package::target());
         // The package is built once and never debugged.
         command.env("CARGO_INCREMENTAL", "0");
         command.env("CARGO_PROFILE_DEV_DEBUG", "0");
@@ -151,6 +148,10 @@ impl Package {
             command.env(name, value);
         }
         command
+    }
+
+    pub fn target() -> PathBuf {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target")
     }
 
     /// Builds the package. `false`, and lines on stderr, if headers are missing and the test is

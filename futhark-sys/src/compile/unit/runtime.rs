@@ -25,8 +25,8 @@ const LAUNCH: [&str; 7] = [
 /// The condition in a function that launches a kernel.
 const LAUNCHES: &str = "if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {";
 
-/// Lines that cut sizes to 32 bits, or divide by a setting, and those that do not.
-const CUTS: [(&str, &str); 7] = [
+/// Lines that cut sizes to 32 bits, divide by a setting, or ask the user, and those that do not.
+const CUTS: [(&str, &str); 8] = [
     // Whether a copy is a transposition, and of which size.
     ("    int n = 1, m = 1;", "    int64_t n = 1, m = 1;"),
     // A general copy on the host.
@@ -48,6 +48,11 @@ const CUTS: [(&str, &str); 7] = [
         "  const size_t w = 256;\n  \
            if (fut_check_launch(ctx, (n - 1) / 256 + 1, 1, 1, 256, 1, 1, 0) != FUTHARK_SUCCESS)\n    \
              return FUTHARK_PROGRAM_ERROR;",
+    ),
+    // A question to the user, on Windows.
+    (
+        "  fprintf(stderr, \"Found %d cores on your Windows machine\\n Is that correct?\\n\", ncores);",
+        "",
     ),
     // A user can set it to 0.
     (

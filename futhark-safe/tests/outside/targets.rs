@@ -1,0 +1,165 @@
+//! A user's package for other targets: the same output as on this machine, where the tools of the target are installed.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::package::{BUILD, MAIN, PROGRAM, Package, compiler};
+
+/// A target, and what compiles and runs binaries for it.
+struct Target {
+    triple: &'static str,
+    cc: &'static str,
+    /// The program that runs binaries, and its arguments.
+    runner: &'static [&'static str],
+    install: &'static str,
+}
+
+const MUSL: Target = Target {
+    triple: "x86_64-unknown-linux-musl",
+    cc: "musl-gcc",
+    runner: &["env"],
+    install: "musl-tools",
+};
+
+const AARCH64: Target = Target {
+    triple: "aarch64-unknown-linux-gnu",
+    cc: "aarch64-linux-gnu-gcc",
+    runner: &["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
+    install: "gcc-aarch64-linux-gnu qemu-user",
+};
+
+const WINDOWS: Target = Target {
+    triple: "x86_64-pc-windows-gnu",
+    cc: "x86_64-w64-mingw32-gcc",
+    runner: &["wine"],
+    install: "gcc-mingw-w64-x86-64 wine64 wine",
+};
+
+/// Entry points that use libm, and that fail: in the call, on a worker thread, and for lack of memory.
+const MORE: &str = "
+type point = {x: f64, tag: #near | #far i32}
+entry logs (x: f64) : f64 = f64.log x + f64.lgamma x + f64.erf x
+entry points (n: i64) : []point =
+  map (\\i -> {x = f64.i64 i, tag = if i < 2 then #near else #far (i32.i64 i)}) (iota n)
+entry far (ps: []point) : i32 =
+  i32.sum (map (\\p -> match p.tag case #near -> 0 case #far i -> i + i32.f64 p.x) ps)
+entry ones (n: i64) : []i64 = replicate n 1
+entry positive (x: i64) : i64 = assert (x > 0) x
+entry gather (xs: []i64) (is: []i64) : []i64 = map (\\i -> xs[i]) is
+entry least (x: i64) : i64 = i64.lowest / x
+";
+
+const PRINTS: &str = r#"
+    println!("{:.9}", ctx.entry().logs(3.0)?);
+    let points = ctx.entry().points(1000)?;
+    println!("{}", ctx.entry().far(&points)?);
+    let stored = points.store()?;
+    println!("{}", ctx.entry().far(&ctx.restore(&stored)?)?);
+    for n in [-3, 1 << 50, 3] {
+        println!("{:?}", ctx.entry().ones(n).and_then(|ones| ones.to_vec()));
+    }
+    println!("{:?}", ctx.entry().positive(-1));
+    let few = ctx.array(&[1i64, 2, 3])?;
+    let many = ctx.array(&vec![7i64; 100_000])?;
+    println!("{:?}", ctx.entry().gather(&few, &many).map(|_| ()));
+    let xs ="#;
+
+/// Ends the process without the hardening.
+const LAST: &str = r#"    println!("{:?}", ctx.entry().least(-1));
+    Ok(())
+"#;
+
+/// Compares the output on the target with that on this machine, for each host backend. Skipped where the tools of the
+/// target are missing.
+fn computes_alike(target: &Target) {
+    let Target {
+        triple,
+        cc,
+        runner,
+        install,
+    } = target;
+    if compiler().is_none() {
+        return;
+    }
+    let has_std = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", triple])
+        .output()
+        .is_ok_and(|found| Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_dir());
+    let runs = |tool: &str| Command::new(tool).arg("--version").output().is_ok();
+    if !has_std || !runs(cc) || !runs(runner[0]) {
+        return eprintln!(
+            "skipped: needs `rustup target add {triple}` and the Debian packages {install}"
+        );
+    }
+    let package = Package::new(&format!("outside-{triple}"));
+    package.write("stats.fut", &format!("{PROGRAM}{MORE}"));
+    package.write("build.rs", BUILD);
+    let main = MAIN.replace("\n    let xs =", PRINTS);
+    let main = main.replace("    Ok(())\n", LAST);
+    package.write("src/main.rs", &main);
+    let variable = triple.to_uppercase().replace('-', "_");
+    let prefix = Package::target()
+        .with_file_name("wine")
+        .display()
+        .to_string();
+    let environment = [
+        (format!("CARGO_TARGET_{variable}_RUNNER"), runner.join(" ")),
+        (format!("CARGO_TARGET_{variable}_LINKER"), (*cc).to_owned()),
+        ("WINEPREFIX".to_owned(), prefix),
+        ("WINEDEBUG".to_owned(), "-all".to_owned()),
+    ];
+    let mut environment: Vec<(&str, &str)> = environment
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    if *triple == MUSL.triple {
+        // Rust links the C library that it brings.
+        environment.remove(1);
+    }
+    for backend in ["c", "multicore"] {
+        let run = |target: &[&str]| {
+            let output = package.cargo("run", &[target, &["--", backend]].concat(), &environment);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{target:?} {backend}: {stderr}");
+            String::from_utf8(output.stdout).unwrap().replace('\r', "")
+        };
+        let built = package.cargo("build", &["--target", triple], &environment);
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        if runner[0] == "wine" {
+            random_numbers_of_windows(cc, &Package::target().join(triple).join("debug"));
+        }
+        assert_eq!(run(&["--target", triple]), run(&[]), "{triple} {backend}");
+    }
+}
+
+/// Makes the library of Windows from which Rust's standard library gets random numbers, and which old versions of
+/// Wine lack.
+fn random_numbers_of_windows(cc: &str, folder: &Path) {
+    let source = folder.join("random.c");
+    let text = "__declspec(dllimport) int SystemFunction036(void *, unsigned);\n\
+         __declspec(dllexport) int ProcessPrng(void *to, unsigned long long n) { return SystemFunction036(to, n); }\n";
+    std::fs::write(&source, text).unwrap();
+    let library = folder.join("bcryptprimitives.dll");
+    let mut command = Command::new(cc);
+    command.arg("-shared").arg(&source).arg("-o").arg(&library);
+    assert!(command.arg("-ladvapi32").status().unwrap().success());
+}
+
+#[test]
+fn a_static_binary_of_musl_computes_alike() {
+    computes_alike(&MUSL);
+}
+
+#[test]
+fn a_binary_for_aarch64_computes_alike() {
+    computes_alike(&AARCH64);
+}
+
+#[test]
+fn a_binary_for_windows_computes_alike() {
+    computes_alike(&WINDOWS);
+}
