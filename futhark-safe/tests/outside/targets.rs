@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::process::Command;
 
+use object::{Object as _, ObjectSymbol as _};
+
 use super::package::{BUILD, MAIN, PROGRAM, Package, compiler};
 
 /// A target, and what compiles and runs binaries for it.
 struct Target {
     triple: &'static str,
     cc: &'static str,
-    /// The program that runs binaries, and its arguments.
+    /// The program that runs binaries, and its arguments; `false` if none runs here.
     runner: &'static [&'static str],
     install: &'static str,
 }
@@ -25,14 +27,22 @@ const AARCH64: Target = Target {
     triple: "aarch64-unknown-linux-gnu",
     cc: "aarch64-linux-gnu-gcc",
     runner: &["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
-    install: "gcc-aarch64-linux-gnu qemu-user",
+    install: "gcc-aarch64-linux-gnu and qemu-user",
 };
 
 const WINDOWS: Target = Target {
     triple: "x86_64-pc-windows-gnu",
     cc: "x86_64-w64-mingw32-gcc",
     runner: &["wine"],
-    install: "gcc-mingw-w64-x86-64 wine64 wine",
+    install: "gcc-mingw-w64-x86-64, wine64 and wine",
+};
+
+/// Its compiler is a script that runs `zig cc`.
+const MACOS: Target = Target {
+    triple: "aarch64-apple-darwin",
+    cc: "zig",
+    runner: &["false"],
+    install: "zig (PyPI: ziglang)",
 };
 
 /// Entry points that use libm, and that fail: in the call, on a worker thread, and for lack of memory.
@@ -69,8 +79,8 @@ const LAST: &str = r#"    println!("{:?}", ctx.entry().least(-1));
     Ok(())
 "#;
 
-/// Compares the output on the target with that on this machine, for each host backend. Skipped where the tools of the
-/// target are missing.
+/// Builds the package for the target, and compares its output with that on this machine, for each host backend.
+/// Skipped where the tools of the target are missing.
 fn computes_alike(target: &Target) {
     let Target {
         triple,
@@ -85,36 +95,55 @@ fn computes_alike(target: &Target) {
         .args(["--print", "target-libdir", "--target", triple])
         .output()
         .is_ok_and(|found| Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_dir());
-    let runs = |tool: &str| Command::new(tool).arg("--version").output().is_ok();
-    if !has_std || !runs(cc) || !runs(runner[0]) {
-        return eprintln!(
-            "skipped: needs `rustup target add {triple}` and the Debian packages {install}"
-        );
+    let runs = |tool: &&str| Command::new(tool).arg("--version").output().is_ok();
+    if !has_std || !runs(cc) || !runs(&runner[0]) {
+        return eprintln!("skipped: needs `rustup target add {triple}` and {install}");
     }
-    let package = Package::new(&format!("outside-{triple}"));
+    let name = format!("outside-{triple}");
+    let package = Package::new(&name);
     package.write("stats.fut", &format!("{PROGRAM}{MORE}"));
-    package.write("build.rs", BUILD);
+    let mut backends = vec!["c", "multicore", "opencl"];
+    if *triple == MACOS.triple {
+        // Its headers are a part of Xcode.
+        backends.pop();
+        package.write("build.rs", &BUILD.replace("Backend::OpenCl, ", ""));
+    }
     let main = MAIN.replace("\n    let xs =", PRINTS);
-    let main = main.replace("    Ok(())\n", LAST);
-    package.write("src/main.rs", &main);
+    package.write("src/main.rs", &main.replace("    Ok(())\n", LAST));
+    let cc = match *cc {
+        "zig" => zig(&package.folder),
+        cc => cc.to_owned(),
+    };
     let variable = triple.to_uppercase().replace('-', "_");
-    let prefix = Package::target()
-        .with_file_name("wine")
-        .display()
-        .to_string();
+    let prefix = Package::target().with_file_name("wine");
     let environment = [
+        (format!("CC_{}", triple.replace('-', "_")), cc.clone()),
         (format!("CARGO_TARGET_{variable}_RUNNER"), runner.join(" ")),
-        (format!("CARGO_TARGET_{variable}_LINKER"), (*cc).to_owned()),
-        ("WINEPREFIX".to_owned(), prefix),
+        ("WINEPREFIX".to_owned(), prefix.display().to_string()),
         ("WINEDEBUG".to_owned(), "-all".to_owned()),
+        ("SDKROOT".to_owned(), "/nonexistent".to_owned()),
+        (format!("CARGO_TARGET_{variable}_LINKER"), cc.clone()),
     ];
-    let mut environment: Vec<(&str, &str)> = environment
-        .iter()
-        .map(|(name, value)| (&**name, &**value))
-        .collect();
+    let environment = environment.iter().map(|(name, value)| (&**name, &**value));
+    let mut environment: Vec<(&str, &str)> = environment.collect();
     if *triple == MUSL.triple {
         // Rust links the C library that it brings.
-        environment.remove(1);
+        environment.pop();
+    }
+    let built = package.cargo("build", &["--target", triple], &environment);
+    let text = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{text}");
+    let folder = Package::target().join(triple).join("debug");
+    let binary = match *triple == WINDOWS.triple {
+        true => folder.join(name + ".exe"),
+        false => folder.join(name),
+    };
+    names_are_unique(&std::fs::read(binary).unwrap(), &backends);
+    if *triple == WINDOWS.triple {
+        random_numbers_of_windows(&cc, &folder);
+    }
+    if *triple == MACOS.triple {
+        return;
     }
     for backend in ["c", "multicore"] {
         let run = |target: &[&str]| {
@@ -123,17 +152,38 @@ fn computes_alike(target: &Target) {
             assert!(output.status.success(), "{target:?} {backend}: {stderr}");
             String::from_utf8(output.stdout).unwrap().replace('\r', "")
         };
-        let built = package.cargo("build", &["--target", triple], &environment);
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
-        if runner[0] == "wine" {
-            random_numbers_of_windows(cc, &Package::target().join(triple).join("debug"));
-        }
         assert_eq!(run(&["--target", triple]), run(&[]), "{triple} {backend}");
     }
+}
+
+/// The binary contains functions of all backends, each under a name that ends with that of its table.
+fn names_are_unique(binary: &[u8], backends: &[&str]) {
+    let file = object::File::parse(binary).unwrap();
+    let names = file.symbols().filter_map(|symbol| symbol.name().ok());
+    // On macOS, names of C begin with an underscore.
+    let names = names.map(|name| name.strip_prefix('_').unwrap_or(name));
+    let names: Vec<&str> = names
+        .filter(|name| name.starts_with("futhark_context_"))
+        .collect();
+    for backend in backends {
+        let table = format!("_fut_{backend}_");
+        assert!(
+            names.iter().any(|name| name.contains(&table)),
+            "{backend}: {names:?}"
+        );
+    }
+    assert!(names.iter().all(|name| name.contains("_fut_")), "{names:?}");
+}
+
+/// Writes a script that compiles and links for macOS.
+fn zig(folder: &Path) -> String {
+    use std::os::unix::fs::PermissionsExt;
+
+    let script = folder.join("zig-cc");
+    let text = "#!/bin/sh\nexec zig cc -target aarch64-macos \"$@\"\n";
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    script.display().to_string()
 }
 
 /// Makes the library of Windows from which Rust's standard library gets random numbers, and which old versions of
@@ -162,4 +212,9 @@ fn a_binary_for_aarch64_computes_alike() {
 #[test]
 fn a_binary_for_windows_computes_alike() {
     computes_alike(&WINDOWS);
+}
+
+#[test]
+fn a_binary_for_macos_is_linked() {
+    computes_alike(&MACOS);
 }
