@@ -42,6 +42,9 @@
 //! load libraries: contexts on GPU backends are refused, `c` and `multicore` work. `sin`, `exp` and similar functions
 //! are those of musl, which differ from those of glibc in the last bits.
 //!
+//! A binary for Windows needs the target `x86_64-pc-windows-gnu` and mingw-w64 (Debian: `apt-get install
+//! gcc-mingw-w64-x86-64`), and no library beside it.
+//!
 //! To replace a program without rebuilding the binary, ship it as a shared object (feature `dynamic`).
 //! [`compile::Build`](crate::compile::Build) makes it. Install the file
 //! [`Artifact::library`](crate::compile::Artifact::library), and pass its path to
