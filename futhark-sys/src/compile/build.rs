@@ -157,7 +157,7 @@ impl Build {
     }
 
     /// Also exports the functions of the program's own header, for [`Artifact::bindings`]. Each
-    /// symbol begins with the name of the table.
+    /// symbol ends with the name of the table.
     #[cfg(feature = "raw")]
     #[must_use]
     pub fn raw(mut self, raw: bool) -> Build {
