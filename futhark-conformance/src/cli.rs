@@ -2,7 +2,6 @@
 
 use crate::devices::Emulate;
 use crate::pattern::Pattern;
-use crate::report::annotations::Annotations;
 use crate::run::Config;
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
@@ -30,8 +29,6 @@ Exit codes of run and report:
 pub enum Command {
     /// Compile programs, check them, and report
     Run(Box<RunArgs>),
-    /// Check programs, and write their failures to a list of expected failures
-    Init(Box<InitArgs>),
     /// List the programs to check and their test cases, or list the checks
     List(ListArgs),
     /// Explain a check: its method, the sections of the C API reference that it proves, and its
@@ -59,7 +56,6 @@ impl Command {
     pub fn work(&self) -> Option<&WorkArgs> {
         match self {
             Command::Run(args) => Some(&args.config.work),
-            Command::Init(args) => Some(&args.run.config.work),
             Command::Prepare(args) => Some(&args.work),
             Command::Devices(args) => Some(&args.work),
             Command::List(_) | Command::Explain(_) | Command::Report(_) | Command::Diff(_) => None,
@@ -103,34 +99,6 @@ pub struct RunArgs {
     pub reports: ReportFiles,
 }
 
-/// The arguments of `init`.
-#[derive(Debug, Args)]
-#[command(after_help = INIT_HELP)]
-pub struct InitArgs {
-    /// Replace an existing list
-    #[arg(long)]
-    pub force: bool,
-
-    /// The arguments of the run.
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-const INIT_HELP: &str = "\
-Examples:
-  futhark-conformance init lib/
-  futhark-conformance init lib/ --all --backend c,opencl
-
-Writes expectations.toml to the folder PATH, or to FILE of --expectations: an entry for
-each group of failures, with the version and the message as its reason, to edit. Later
-runs find it, report these failures as expected, and fail if they pass. With several
-paths, name the file with --expectations.
-
-Of programs in folders, init runs only the part that run selects. Use --all if CI
-runs --all.
-
-Exit codes: 0 written, or nothing failed; 2 wrong usage, 3 could not run.";
-
 /// Files to write reports to.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ReportFiles {
@@ -145,10 +113,6 @@ pub struct ReportFiles {
     /// Write a summary as Markdown, such as for GITHUB_STEP_SUMMARY
     #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub summary: Option<PathBuf>,
-
-    /// Print annotations of new failures for this CI system: github
-    #[arg(long, value_enum, value_name = "SYSTEM", hide_possible_values = true, help_heading = REPORTS)]
-    pub annotations: Option<Annotations>,
 }
 
 /// Compilers and backends.
@@ -244,7 +208,7 @@ const REPORT_HELP: &str = "\
 Examples:
   futhark-conformance report results.jsonl --html results.html
   futhark-conformance report part-*.jsonl --json all.jsonl --junit junit.xml
-  futhark-conformance report new.jsonl --baseline old.jsonl --annotations github
+  futhark-conformance report new.jsonl --baseline old.jsonl --summary new.md
 
 Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
 3 nothing was checked, or a part of the run is missing.";

@@ -65,5 +65,5 @@ pub use futhark_manifest as manifest;
 pub use pattern::{CheckPattern, Pattern};
 pub use record::{Cause, CompilerInfo, Finding, Header, Outcome, Place, Record};
 pub use report::Report;
-pub use run::{Config, Ended, Exit, Expected, child_process, main, run, test};
+pub use run::{Config, Ended, Exit, child_process, main, run, test};
 pub use shard::Shard;

@@ -5,7 +5,6 @@
 //! messages cannot be compared with those of other programs; they are grouped by check and program.
 
 use super::counted;
-use super::excerpt::{Excerpt, excerpt};
 use super::repeat::repeat;
 use crate::record::{Cause, Header, NOWHERE, Outcome, Place, Record};
 use futhark_manifest::Backend;
@@ -105,11 +104,6 @@ impl<'r> Group<'r> {
         let names: Vec<&str> = programs.keys().take(3).copied().collect();
         let more = if programs.len() > 3 { ", ..." } else { "" };
         format!("{}{more}", names.join(", "))
-    }
-
-    /// The source that the example is about.
-    pub(super) fn excerpt(&self) -> Option<Excerpt> {
-        excerpt(self.example)
     }
 
     /// The titles of other failures, each with the command that repeats it.

@@ -1,10 +1,8 @@
 //! Reports, which are functions of files of records: `json` writes and reads them, a [`Report`] joins those
 //! of one run, `difference` compares two runs, and a `Summary` is written in each format.
 
-pub mod annotations;
 pub mod difference;
 pub mod escape;
-mod excerpt;
 pub mod files;
 pub mod groups;
 mod html;

@@ -1,6 +1,5 @@
 //! What a run found: the records of a run or of the parts of one, from which every report follows.
 
-use super::annotations::{self, Annotations};
 use super::difference::{self, Comparison};
 use super::files::{Format, Target, failed};
 use super::groups::{Group, title};
@@ -72,8 +71,6 @@ pub struct Report {
     pub left_out: Option<String>,
     /// The missing parts and ends of reports that were read; empty if the report is complete.
     pub missing: Vec<String>,
-    /// The annotations to print for a CI system.
-    pub(crate) annotations: Option<Annotations>,
     /// The reports to write, which `finish` does.
     pub(crate) targets: Vec<(Format, Target)>,
     /// Why the records were not written, which `finish` returns.
@@ -134,7 +131,6 @@ impl Report {
             unmatched: Vec::new(),
             left_out: None,
             missing: end.into_iter().collect(),
-            annotations: None,
             targets: Vec::new(),
             failed: None,
         })
@@ -306,11 +302,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = Summary::of(self);
-        f.write_str(&text::render(&summary, text::width()))?;
-        match self.annotations {
-            Some(Annotations::Github) => f.write_str(&annotations::github(&summary)),
-            None => Ok(()),
-        }
+        f.write_str(&text::render(&summary, text::width()))
     }
 }
 

@@ -9,7 +9,6 @@ use crate::devices::Emulate;
 use crate::pattern::CheckPattern;
 use crate::shard::Shard;
 use clap::{Args, Parser as _};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,8 +43,8 @@ pub struct Config {
     pub shard: Option<Shard>,
 
     /// Expected failures [default: expectations.toml in or above PATH]
-    #[arg(long = "expectations", value_name = "FILE", default_value = "", hide_default_value = true, help_heading = SELECTION)]
-    pub expected: Expected,
+    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
+    pub expectations: Option<PathBuf>,
 
     /// Let test blocks read files outside of the folders PATH
     #[arg(long, help_heading = SELECTION)]
@@ -93,27 +92,6 @@ pub struct Config {
 }
 
 const OUTSIDE_DATA: &str = "--allow-outside-data";
-
-/// Where expected failures are listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
-    /// In the nearest `expectations.toml` in or above each path.
-    Nearest,
-    /// In this file.
-    In(PathBuf),
-    /// Nowhere: no failure is expected.
-    Nowhere,
-}
-
-impl From<OsString> for Expected {
-    /// The list in a file; the nearest one if the name is empty.
-    fn from(file: OsString) -> Expected {
-        match file.is_empty() {
-            true => Expected::Nearest,
-            false => Expected::In(file.into()),
-        }
-    }
-}
 
 impl Default for Config {
     /// The options of `run --all`.

@@ -1,14 +1,13 @@
 //! The subcommands, and the exit codes of the program.
 //!
 //! ```text
-//! programs, init ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
-//!                            ├─ resume                  which of them an earlier run has ended
-//!                            └─ jobs, expect, report    run, judge, report
+//! programs ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
+//!                      ├─ resume                  which of them an earlier run has ended
+//!                      └─ jobs, expect, report    run, judge, report
 //! ```
 
 mod config;
 mod devices;
-mod init;
 mod list;
 mod order;
 mod perform;
@@ -21,7 +20,7 @@ mod setup;
 mod times;
 mod trials;
 
-pub use config::{Config, Expected};
+pub use config::Config;
 pub use perform::run;
 pub use trials::test;
 
@@ -132,7 +131,6 @@ pub fn child_process() {
 fn dispatch(command: &Command) -> Result<Exit, Ended> {
     match command {
         Command::Run(args) => programs::run(args),
-        Command::Init(args) => init::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => list::explain(&args.check),
         Command::Report(args) => reports::report(args),

@@ -139,7 +139,6 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     report.unmatched = unmatched;
     report.left_out =
         (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
-    report.annotations = files.annotations;
     report.targets = targets;
     report.failed = written.map_err(failed(target.path())).err();
     Ok(report)

@@ -1,6 +1,6 @@
 //! What a run is about to do: its programs, compilers, devices and jobs.
 
-use super::config::{Config, Expected};
+use super::config::Config;
 use super::select::{Choice, Selected};
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
 use super::times::Times;
@@ -134,13 +134,12 @@ impl<'c> Plan<'c> {
 
 /// The expected failures.
 fn expectations(corpus: &Corpus, config: &Config) -> Result<Expectations, Ended> {
-    let mut files: Vec<PathBuf> = match &config.expected {
-        Expected::In(file) => vec![file.clone()],
-        Expected::Nearest => {
+    let mut files: Vec<PathBuf> = match &config.expectations {
+        Some(file) => vec![file.clone()],
+        None => {
             let found = corpus.paths().iter();
             found.filter_map(|path| Expectations::find(path)).collect()
         }
-        Expected::Nowhere => Vec::new(),
     };
     files.dedup();
     let mut all = Expectations::default();

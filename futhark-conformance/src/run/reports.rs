@@ -29,7 +29,6 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Ended> {
     if let Some(file) = &args.baseline {
         report.baseline = Some(Box::new(Report::read([file]).map_err(usage)?));
     }
-    report.annotations = args.reports.annotations;
     report.targets = targets;
     say::out(format_args!("{report}"));
     report.finish().map_err(could_not_run)?;

@@ -371,7 +371,7 @@ fn a_baseline_shows_what_is_new_and_what_is_fixed() {
     let new_failure = record("new.fut", "fail", "died of 5,\\n::error::x");
     let now_good = record("fixed.fut", "pass", "");
     folder.part("new", "", &[old_failure, now_good, new_failure]);
-    let arguments = "new --baseline old --annotations github --summary s.md --html h.html";
+    let arguments = "new --baseline old --summary s.md --html h.html";
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let output = folder.report(&arguments);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -384,17 +384,10 @@ fn a_baseline_shows_what_is_new_and_what_is_fixed() {
     for words in expected {
         assert!(shown.contains(words), "no {words:?} in\n{shown}");
     }
-    // Only the new failure, and nothing that a message could inject.
-    let commands: Vec<&str> = shown
-        .lines()
-        .filter(|line| line.starts_with("::"))
-        .collect();
-    assert_eq!(commands.len(), 1, "{shown}");
-    let start =
-        "::error title=blocks%3A crash in new.fut::new.fut [c, cpu, 0.25.32] blocks main #0%0A";
-    assert!(commands[0].starts_with(start), "{shown}");
+    // Nothing that a message could inject.
+    let mut lines = shown.lines();
     assert!(
-        commands[0].contains("%0Adied of 5,%0A\\::error::x%0Arepeat: "),
+        !lines.any(|line| line.trim_start().starts_with("::")),
         "{shown}"
     );
 
@@ -409,9 +402,6 @@ fn a_baseline_shows_what_is_new_and_what_is_fixed() {
     assert!(html.contains("1 broken, 1 fixed"), "{html}");
     assert_eq!(html.matches("1 new</span>").count(), 1, "{html}");
 
-    // Without a baseline, every failure is annotated.
-    let all = text(&folder.report(&["new", "--annotations", "github"]).stdout);
-    assert_eq!(all.matches("\n::error ").count(), 2, "{all}");
     let damaged = folder.report(&["new", "--baseline", "s.md"]);
     assert_eq!(damaged.status.code(), Some(2), "{damaged:?}");
     assert!(text(&damaged.stderr).contains("failed to read s.md, line 1"));

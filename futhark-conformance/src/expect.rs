@@ -36,10 +36,6 @@
 //! applies to calls of the check that are only measured, and not to what other cases depend on, such as
 //! creating the first context. A run with a shorter `--timeout` keeps that.
 
-mod suggested;
-
-pub use suggested::list_of;
-
 use crate::identity::version_of;
 use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
@@ -52,7 +48,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The name of the file, looked up in the folders of the programs and above.
-pub const FILE_NAME: &str = "expectations.toml";
+const FILE_NAME: &str = "expectations.toml";
 
 /// An expected failure.
 #[derive(Clone, Debug)]
