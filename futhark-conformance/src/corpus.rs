@@ -6,8 +6,8 @@ mod walk;
 
 use crate::blocks::TestBlocks;
 use crate::pattern::Pattern;
+use anyhow::{Context as _, bail};
 use futhark_safe::compile::lexer;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 pub(crate) use walk::is_source;
@@ -77,9 +77,7 @@ impl Corpus {
     ///
     /// # Errors
     /// If a given path does not exist, cannot be read, is a file of another kind, or has no programs.
-    pub fn find<P: Into<PathBuf>>(
-        paths: impl IntoIterator<Item = P>,
-    ) -> Result<Corpus, CorpusError> {
+    pub fn find<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> anyhow::Result<Corpus> {
         let paths: Vec<PathBuf> = paths.into_iter().map(Into::into).collect();
         Ok(Corpus {
             programs: find(&paths)?,
@@ -137,81 +135,35 @@ impl Corpus {
     ///
     /// # Errors
     /// If one could not.
-    pub fn must_be_readable(&self) -> Result<(), CorpusError> {
-        let unreadable = self.programs.iter().find(|program| program.unreadable);
-        let Some(Program { path, skip, .. }) = unreadable else {
-            return Ok(());
-        };
-        Err(CorpusError::Unreadable {
-            path: path.clone(),
-            source: io::Error::other(skip.clone().unwrap_or_default()),
-        })
-    }
-}
-
-/// Why no programs were found.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum CorpusError {
-    /// A path does not exist, or cannot be read.
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// A given file that is not a Futhark source.
-    NotFuthark(PathBuf),
-    /// A given file that is a FIFO, a socket or a device.
-    NotRegular(PathBuf),
-    /// A folder without a Futhark source.
-    Nothing(PathBuf),
-}
-
-impl fmt::Display for CorpusError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CorpusError::Unreadable { path, .. } => write!(f, "read {}", path.display()),
-            CorpusError::NotFuthark(path) => {
-                write!(f, "use {}: its name does not end in .fut", path.display())
+    pub fn must_be_readable(&self) -> anyhow::Result<()> {
+        match self.programs.iter().find(|program| program.unreadable) {
+            Some(Program { path, skip, .. }) => {
+                let reason = skip.as_deref().unwrap_or_default();
+                bail!("read {}: {reason}", path.display())
             }
-            CorpusError::NotRegular(path) => write!(f, "use {}: {NOT_REGULAR}", path.display()),
-            CorpusError::Nothing(path) => write!(f, "find a .fut file in {}", path.display()),
+            None => Ok(()),
         }
     }
 }
 
-impl std::error::Error for CorpusError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CorpusError::Unreadable { source, .. } => Some(source),
-            CorpusError::NotFuthark(_) | CorpusError::NotRegular(_) | CorpusError::Nothing(_) => {
-                None
-            }
-        }
-    }
-}
-
-fn find(paths: &[PathBuf]) -> Result<Vec<Program>, CorpusError> {
+fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Program>> {
     let mut programs: Vec<Program> = Vec::new();
     let mut seen = Seen::default();
     for path in paths {
-        let unreadable = |source| CorpusError::Unreadable {
-            path: path.clone(),
-            source,
-        };
-        let metadata = std::fs::metadata(path).map_err(unreadable)?;
+        let shown = path.display();
+        let unreadable = || format!("read {shown}");
+        let metadata = std::fs::metadata(path).with_context(unreadable)?;
         if metadata.is_dir() {
-            std::fs::read_dir(path).map_err(unreadable)?;
+            std::fs::read_dir(path).with_context(unreadable)?;
             let found = walk::below(path, &mut seen);
-            let found = found.ok_or_else(|| CorpusError::Nothing(path.clone()))?;
+            let found = found.with_context(|| format!("find a .fut file in {shown}"))?;
             programs.extend(found.into_iter().map(program));
         } else if !is_source(path) {
-            return Err(CorpusError::NotFuthark(path.clone()));
+            bail!("use {shown}: its name does not end in .fut");
         } else if !metadata.is_file() {
-            return Err(CorpusError::NotRegular(path.clone()));
+            bail!("use {shown}: {NOT_REGULAR}");
         } else if seen.is_new(path) {
-            let skip = reason_to_skip(path).map_err(unreadable)?;
+            let skip = reason_to_skip(path).with_context(unreadable)?;
             programs.push(Program {
                 path: path.clone(),
                 skip,
@@ -373,7 +325,7 @@ mod tests {
         assert!(found.iter().all(|program| !program.unreadable));
         for name in ["fifo.fut", "socket.fut", "device.fut"] {
             let error = find(&[at(name)]).unwrap_err();
-            assert!(matches!(error, CorpusError::NotRegular(_)), "{error}");
+            assert!(error.to_string().ends_with(NOT_REGULAR), "{error}");
         }
     }
 
@@ -396,8 +348,7 @@ mod tests {
         assert_eq!(names(folder.path(), &read), ["x.fut"]);
         let reason = unreadable[0].skip.as_deref().unwrap();
         assert!(reason.starts_with("failed to read: "), "{reason}");
-        let error = corpus.must_be_readable().unwrap_err();
-        assert!(matches!(error, CorpusError::Unreadable { .. }));
+        assert!(corpus.must_be_readable().is_err());
         assert_eq!(corpus.exclude("ddd*"), 1);
         assert!(corpus.must_be_readable().is_ok());
     }
@@ -443,15 +394,12 @@ mod tests {
     #[test]
     fn unusable_paths_are_errors() {
         let folder = folder(&[("readme.md", "")]);
-        let missing = find(&[folder.path().join("nowhere")]).unwrap_err();
-        assert!(matches!(missing, CorpusError::Unreadable { .. }));
-        assert!(matches!(
-            find(&[folder.path().to_owned()]),
-            Err(CorpusError::Nothing(_))
-        ));
-        assert!(matches!(
-            find(&[folder.path().join("readme.md")]),
-            Err(CorpusError::NotFuthark(_))
-        ));
+        let is_error = |path: &str, words: &str| {
+            let error = find(&[folder.path().join(path)]).unwrap_err();
+            assert!(format!("{error:#}").contains(words), "{error:#}");
+        };
+        is_error("nowhere", "No such file");
+        is_error("", "find a .fut file in");
+        is_error("readme.md", "its name does not end in .fut");
     }
 }

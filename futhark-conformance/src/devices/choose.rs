@@ -2,95 +2,61 @@
 
 use super::{Device, Emulate};
 use crate::pattern::Pattern;
+use anyhow::bail;
 use futhark_manifest::Backend;
-use std::fmt;
-
-/// Patterns that match none of the devices.
-#[derive(Debug)]
-pub struct NoSuchDevice {
-    pattern: Pattern,
-    names: Vec<String>,
-}
-
-impl fmt::Display for NoSuchDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no device is called \"{}\"; ", self.pattern)?;
-        match self.names.as_slice() {
-            [] => write!(f, "the requested backends have no devices"),
-            names => write!(f, "there are:\n  {}", names.join("\n  ")),
-        }
-    }
-}
-
-impl std::error::Error for NoSuchDevice {}
 
 /// The devices that match a pattern; all, if there is no pattern.
 ///
 /// # Errors
 /// If a pattern matches no device.
-pub fn pick(devices: Vec<Device>, patterns: &[Pattern]) -> Result<Vec<Device>, NoSuchDevice> {
+pub fn pick(mut devices: Vec<Device>, patterns: &[Pattern]) -> anyhow::Result<Vec<Device>> {
     if patterns.is_empty() {
         return Ok(devices);
     }
-    let described = |device: &Device, pattern: &Pattern| {
+    let matches = |device: &Device, pattern: &Pattern| {
         !device.name.is_empty() && pattern.matches(&device.name)
     };
     for pattern in patterns {
-        if !devices.iter().any(|device| described(device, pattern)) {
-            let named = devices.iter().filter(|device| !device.name.is_empty());
-            let mut names: Vec<String> = named.map(|device| device.name.clone()).collect();
+        if !devices.iter().any(|device| matches(device, pattern)) {
+            let mut names: Vec<&str> = devices.iter().map(|device| &*device.name).collect();
+            names.retain(|name| !name.is_empty());
             names.dedup();
-            return Err(NoSuchDevice {
-                pattern: pattern.clone(),
-                names,
-            });
+            match names.is_empty() {
+                true => bail!(
+                    "no device is called \"{pattern}\"; the requested backends have no devices"
+                ),
+                false => bail!(
+                    "no device is called \"{pattern}\"; there are:\n  {}",
+                    names.join("\n  ")
+                ),
+            }
         }
     }
-    let picked = devices.into_iter();
-    let picked = picked.filter(|device| patterns.iter().any(|p| described(device, p)));
-    Ok(picked.collect())
+    devices.retain(|device| patterns.iter().any(|pattern| matches(device, pattern)));
+    Ok(devices)
 }
 
 /// Verifies that the emulated device is usable, if it was requested with `always`.
 ///
 /// # Errors
 /// If it is not.
-pub fn insist(emulate: Emulate, devices: &[Device]) -> Result<(), NoEmulation> {
+pub fn insist(emulate: Emulate, devices: &[Device]) -> anyhow::Result<()> {
     let mut missing = devices.iter().filter(|device| !device.usable);
-    match missing.find(|device| emulate == Emulate::Always && device.is_emulated()) {
-        Some(device) => Err(NoEmulation {
-            backend: device.backend,
-            reason: device.reason.clone(),
-        }),
-        None => Ok(()),
+    if let Some(device) = missing.find(|one| emulate == Emulate::Always && one.is_emulated()) {
+        let Device {
+            backend, reason, ..
+        } = device;
+        bail!("the emulated device cannot be used for {backend}: {reason}");
     }
+    Ok(())
 }
-
-/// An unusable emulated device.
-#[derive(Debug)]
-pub struct NoEmulation {
-    backend: Backend,
-    reason: String,
-}
-
-impl fmt::Display for NoEmulation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NoEmulation { backend, reason } = self;
-        write!(
-            f,
-            "the emulated device cannot be used for {backend}: {reason}"
-        )
-    }
-}
-
-impl std::error::Error for NoEmulation {}
 
 /// The columns of a run: all usable devices. For a requested backend without one, programs are
 /// only compiled.
 ///
 /// # Errors
 /// If there are neither devices nor requested backends.
-pub fn columns(devices: &[Device], asked: &[Backend]) -> Result<Vec<Device>, NothingUsable> {
+pub fn columns(devices: &[Device], asked: &[Backend]) -> anyhow::Result<Vec<Device>> {
     let mut columns: Vec<Device> = Vec::new();
     for device in devices {
         let backend = device.backend;
@@ -102,28 +68,12 @@ pub fn columns(devices: &[Device], asked: &[Backend]) -> Result<Vec<Device>, Not
     }
     if columns.is_empty() {
         let reasons = devices.iter();
-        let reasons = reasons.map(|device| format!("{}: {}", device.backend, device.reason));
-        return Err(NothingUsable {
-            reasons: reasons.collect(),
-        });
+        let reasons = reasons.map(|device| format!("\n{}: {}", device.backend, device.reason));
+        let reasons: String = reasons.collect();
+        bail!("no backend can be used on this machine:{reasons}");
     }
     Ok(columns)
 }
-
-/// No backend has a usable device.
-#[derive(Debug)]
-pub struct NothingUsable {
-    reasons: Vec<String>,
-}
-
-impl fmt::Display for NothingUsable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reasons = self.reasons.join("\n");
-        write!(f, "no backend can be used on this machine:\n{reasons}")
-    }
-}
-
-impl std::error::Error for NothingUsable {}
 
 /// The backends that every process of a run can use, for checks that compare backends: the host
 /// backends, requested or not, and the devices that need no further environment.
