@@ -11,8 +11,7 @@
 //!
 //! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them,
 //! which expand to one entry each. `program` is required; a missing pattern matches everything.
-//! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`. If a run has several
-//! compilers of one version, the version matches all of them, and a label such as `0.25.32-3fa9c1` one.
+//! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`.
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
 //!
@@ -36,7 +35,6 @@
 //! applies to calls of the check that are only measured, and not to what other cases depend on, such as
 //! creating the first context. A run with a shorter `--timeout` keeps that.
 
-use crate::identity::version_of;
 use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use crate::record::{Cause, Finding, Outcome, Place, Record};
@@ -79,9 +77,7 @@ impl Expectation {
         let relative = relative.map(|path| path.to_string_lossy());
         (self.program.matches(program) || relative.is_some_and(|path| self.program.matches(&path)))
             && self.backend.matches(&place.backend)
-            // An entry about a version is about every compiler of that version.
-            && (self.compiler.matches(&place.compiler)
-                || self.compiler.matches(version_of(&place.compiler)))
+            && self.compiler.matches(&place.compiler)
             && self.device.matches(&place.device)
     }
 

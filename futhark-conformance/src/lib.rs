@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
-//!             ├─ identity, scratch                    names of compilers, temporary files
+//!             ├─ scratch                              temporary files
 //!             ├─ cover                                select jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check
@@ -37,7 +37,6 @@ mod devices;
 pub mod emulated;
 mod expect;
 mod harness;
-mod identity;
 mod inputs;
 mod jobs;
 mod key;

@@ -10,12 +10,12 @@ use crate::blocks::{Source, TestBlocks};
 use crate::cli::PrepareArgs;
 use crate::corpus::Program;
 use crate::harness::build::{self, PROBE};
-use crate::identity;
 use crate::jobs::Settings;
 use crate::parallel;
 use crate::record::CompilerInfo;
 use crate::report::{counted, shown};
 use crate::say::errln;
+use crate::toolchain;
 use crate::values::{self, Generator};
 use anyhow::{Context as _, bail};
 use futhark_manifest::Backend;
@@ -49,8 +49,8 @@ pub fn run(
 
     let mut jobs = Vec::new();
     for info in compilers {
-        let folder = args.into.join(format!("futhark-{}", info.label));
-        identity::record(info, &folder)?;
+        let folder = args.into.join(format!("futhark-{}", info.version));
+        toolchain::record_hash(info, &folder)?;
         let compiler = Compiler::at(&info.path)?;
         let recording = Recording::create(folder, &compiler)?;
         for ty in random_types(&sources) {
@@ -63,7 +63,7 @@ pub fn run(
                         .compiler(compiler.clone())
                         .out_dir(&settings.run.build_dir),
                     recording: recording.clone(),
-                    label: &info.label,
+                    version: &info.version,
                 }
             }));
         }
@@ -83,7 +83,7 @@ pub fn run(
 struct Job<'a> {
     build: Build,
     recording: Recording,
-    label: &'a str,
+    version: &'a str,
 }
 
 /// The number of programs that do not compile, which is recorded too.
@@ -91,7 +91,7 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
     let recorded = AtomicUsize::new(0);
     let outcomes = parallel::map(jobs, threads, |job| {
         let (source, backend) = (job.build.source().display(), job.build.backend());
-        let place = format!("{source} {backend} {}", job.label);
+        let place = format!("{source} {backend} {}", job.version);
         let place = shown(&place);
         let outcome = job.build.record(&job.recording);
         let what = match &outcome {

@@ -108,12 +108,12 @@ pub struct Place {
     pub backend: String,
     /// The device that the backend uses.
     pub device: String,
-    /// The compiler's label.
+    /// The compiler's version.
     pub compiler: String,
 }
 
 impl Place {
-    /// The place of a program on a device, compiled by the compiler with this label.
+    /// The place of a program on a device, compiled by the compiler of this version.
     #[must_use]
     pub fn new(device: &Device, program: String, compiler: String) -> Place {
         Place {
@@ -162,28 +162,21 @@ impl Record {
 /// A Futhark compiler that a run uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompilerInfo {
-    /// The first line of its version text.
+    /// The numbers of its version, or the first line of its version text. No two compilers of a run have the same.
     pub version: String,
     /// The path.
     pub path: String,
-    /// The SHA-256 hash of the executable (`identity::hash_of`); empty
-    /// if it is not known.
+    /// The SHA-256 hash of the executable; empty if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
-    /// The name in records, columns and texts: the version, unless the run has several compilers of
-    /// that version (`identity::label`).
-    #[serde(default)]
-    pub label: String,
 }
 
 impl CompilerInfo {
-    /// The only compiler of its version, whose hash is not known.
+    /// A compiler whose hash is not known.
     #[must_use]
     pub fn new(version: impl Into<String>, path: impl Into<String>) -> CompilerInfo {
-        let version = version.into();
         CompilerInfo {
-            label: version.clone(),
-            version,
+            version: version.into(),
             path: path.into(),
             hash: String::new(),
         }

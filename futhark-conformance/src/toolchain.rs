@@ -1,15 +1,15 @@
 //! The Futhark compilers of a run.
 
-use crate::identity;
 use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
-use crate::report::shown;
-use crate::say::errln;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use futhark_manifest::Version;
 use futhark_safe::compile::{Build, Compiler, Error, Recording};
+use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use std::env;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// A compiler, or a recording, which replaces one for the recorded programs.
@@ -111,11 +111,10 @@ impl Seen {
 }
 
 /// The compilers of a run: the named ones, or else all of this machine, one of each version. A
-/// compiler that is named twice, by one path or by paths of equal files, is one compiler. Adds them to
-/// those that the run has seen.
+/// compiler that is named twice, also by a link, is one compiler. Adds them to those that the run has seen.
 ///
 /// # Errors
-/// If a named compiler cannot be used. Others are ignored.
+/// If a named compiler cannot be used, or two have one version. Others are ignored.
 pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<CompilerInfo>> {
     let mut found: Vec<Futhark> = match named.is_empty() {
         true => Compiler::all_kept(Some(&run.build_dir))
@@ -132,12 +131,24 @@ pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<Com
     }
     let mut compilers: Vec<CompilerInfo> = Vec::new();
     for futhark in &found {
-        add(&mut compilers, describe(futhark)?);
+        let compiler = describe(futhark)?;
+        if compilers.iter().any(|one| one.path == compiler.path) {
+            continue;
+        }
+        // Records name a compiler by its version.
+        if let Some(other) = compilers.iter().find(|one| one.version == compiler.version) {
+            bail!(
+                "{} and {} are both Futhark {}; check them in two runs, and compare these with `diff`",
+                other.path,
+                compiler.path,
+                compiler.version
+            );
+        }
+        compilers.push(compiler);
         if let Futhark::Compiler(compiler) = futhark {
             run.seen.push(Seen::new(compiler));
         }
     }
-    label(&mut compilers, &mut []);
     Ok(compilers)
 }
 
@@ -153,41 +164,21 @@ pub fn open(path: &Path, seen: &[Seen]) -> Result<Futhark, Error> {
     })
 }
 
-/// The compilers in `named` that are not among `compilers`, to compare results with; labels both.
+/// The compilers in `named` that are not among `compilers`, to compare results with.
 ///
 /// # Errors
 /// If a compiler cannot be used.
 pub fn others(
     named: &[PathBuf],
-    compilers: &mut [CompilerInfo],
+    compilers: &[CompilerInfo],
     run: &mut RunSpec,
 ) -> anyhow::Result<Vec<CompilerInfo>> {
     if named.is_empty() {
         return Ok(Vec::new());
     }
     let mut others = self::compilers(named, run)?;
-    others.retain(|other| !compilers.iter().any(|one| identity::is_same(one, other)));
-    label(compilers, &mut others);
+    others.retain(|other| compilers.iter().all(|one| one.path != other.path));
     Ok(others)
-}
-
-fn label(compilers: &mut [CompilerInfo], others: &mut [CompilerInfo]) {
-    let mut all: Vec<&mut CompilerInfo> = compilers.iter_mut().chain(others).collect();
-    identity::label(&mut all);
-}
-
-fn add(compilers: &mut Vec<CompilerInfo>, compiler: CompilerInfo) {
-    let Some(same) = compilers
-        .iter()
-        .find(|one| identity::is_same(one, &compiler))
-    else {
-        compilers.push(compiler);
-        return;
-    };
-    if same.path != compiler.path {
-        let text = format!("{} is the same compiler as {}", compiler.path, same.path);
-        errln!("note: {}; it runs once", shown(&text));
-    }
 }
 
 fn describe(futhark: &Futhark) -> anyhow::Result<CompilerInfo> {
@@ -212,7 +203,7 @@ fn describe(futhark: &Futhark) -> anyhow::Result<CompilerInfo> {
     let file = file_of(program).unwrap_or_else(|| program.to_owned());
     Ok(CompilerInfo {
         // Without it, versions and paths still distinguish compilers.
-        hash: identity::hash_of(&file).unwrap_or_default(),
+        hash: hash_of(&file).unwrap_or_default(),
         ..CompilerInfo::new(version, path)
     })
 }
@@ -225,6 +216,55 @@ fn file_of(program: &Path) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let mut files = env::split_paths(&path).map(|folder| folder.join(program));
     files.find(|file| file.is_file())
+}
+
+/// The file in a recording with the hash of the recorded compiler.
+const RECORDED: &str = "compiler.sha256";
+
+/// The SHA-256 hash of an executable, in hexadecimal digits. For a recording: that of the compiler
+/// that made it.
+///
+/// # Errors
+/// If the file cannot be read, for example because it can only be executed, or the recording was
+/// made by an older version of this program, which did not write the hash.
+fn hash_of(program: &Path) -> io::Result<String> {
+    if program.is_dir() {
+        let text = std::fs::read_to_string(program.join(RECORDED))?;
+        return Ok(text.trim().to_owned());
+    }
+    let mut file = File::open(program)?;
+    let mut hash = Hash::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            length => hash.update(&buffer[..length]),
+        }
+    }
+    let digits = hash.finalize();
+    Ok(digits.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Writes the compiler's hash to its recording: compilers of one version can differ.
+///
+/// # Errors
+/// If the recording is one of another compiler, or cannot be written.
+pub fn record_hash(compiler: &CompilerInfo, recording: &Path) -> anyhow::Result<()> {
+    let file = recording.join(RECORDED);
+    let failed = || format!("failed to write {}", file.display());
+    match std::fs::read_to_string(&file) {
+        Ok(text) if text.trim() == compiler.hash => Ok(()),
+        Ok(_) => bail!(
+            "{} is a recording of another compiler of version {}; record into another folder",
+            recording.display(),
+            compiler.version
+        ),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(recording).with_context(failed)?;
+            std::fs::write(&file, format!("{}\n", compiler.hash)).with_context(failed)
+        }
+        Err(error) => Err(error).with_context(failed),
+    }
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Setti
                 let failure = &mut all[n].failure;
                 *failure = format!(
                     "works with Futhark {}, fails with {}: {failure}",
-                    compiler.label, newest.label
+                    compiler.version, newest.version
                 );
             }
         }

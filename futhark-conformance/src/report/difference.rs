@@ -155,8 +155,8 @@ pub(crate) fn of_runs<'r>(old: &'r Report, new: &'r Report) -> Vec<Comparison<'r
     let pairs: Vec<(&str, &str)> = match (&olds[..], &news[..]) {
         ([one], [other]) => vec![(one, other)],
         _ => {
-            let both = olds.iter().filter(|label| news.contains(label));
-            both.map(|label| (*label, *label)).collect()
+            let both = olds.iter().filter(|version| news.contains(version));
+            both.map(|version| (*version, *version)).collect()
         }
     };
     let [older, newer] = [old, new].map(|run| run.header.selection.join(" "));
@@ -164,7 +164,7 @@ pub(crate) fn of_runs<'r>(old: &'r Report, new: &'r Report) -> Vec<Comparison<'r
         format!("the runs had different options, so coverage can differ: {older} -> {newer}")
     });
     let compared = pairs.into_iter().map(|(before, after)| {
-        let name = |run: &Report, label| format!("{} (Futhark {label})", run.file.display());
+        let name = |run: &Report, version| format!("{} (Futhark {version})", run.file.display());
         Comparison {
             names: [name(old, before), name(new, after)],
             selection: selection.clone(),
@@ -186,31 +186,30 @@ pub(crate) fn since<'r>(old: &'r Report, new: &'r Report) -> Comparison<'r> {
     sum
 }
 
-/// Compares each compiler of a run with the next newer one, except on these devices.
-pub(crate) fn of_compilers<'r>(run: &'r Report, except: &BTreeSet<String>) -> Vec<Comparison<'r>> {
-    let of = |label| of(run, label).filter(|record| !except.contains(&record.place.device));
+/// Compares each compiler of a run with the next newer one.
+pub(crate) fn of_compilers(run: &Report) -> Vec<Comparison<'_>> {
     let compilers = compilers(run);
     let compared = compilers.windows(2).map(|pair| Comparison {
-        names: [pair[0], pair[1]].map(|label| format!("Futhark {label}")),
-        ..compare(of(pair[0]), of(pair[1]))
+        names: [pair[0], pair[1]].map(|version| format!("Futhark {version}")),
+        ..compare(of(run, pair[0]), of(run, pair[1]))
     });
     compared.collect()
 }
 
-/// The labels of the compilers of a run, oldest first.
+/// The versions of the compilers of a run, oldest first.
 fn compilers(run: &Report) -> Vec<&str> {
     let mut compilers: Vec<&CompilerInfo> = run.header.compilers.iter().collect();
     compilers.sort_by_key(|compiler| Version::new(&compiler.version));
     compilers
         .iter()
-        .map(|compiler| compiler.label.as_str())
+        .map(|compiler| compiler.version.as_str())
         .collect()
 }
 
-/// The results of the compiler with a label.
-fn of<'r>(run: &'r Report, label: &'r str) -> impl Iterator<Item = &'r Record> + Clone {
+/// The results of the compiler of a version.
+fn of<'r>(run: &'r Report, version: &'r str) -> impl Iterator<Item = &'r Record> + Clone {
     let records = run.records().iter();
-    records.filter(move |record| record.place.compiler == label)
+    records.filter(move |record| record.place.compiler == version)
 }
 
 fn compare<'r>(
@@ -627,7 +626,7 @@ mod tests {
             Arc::make_mut(&mut record.place).compiler = version.to_owned();
             record
         };
-        let mut records = vec![
+        let records = vec![
             by("0.10.0", "a", Outcome::Fail),
             by("0.9.0", "a", Outcome::Pass),
             by("0.11.0", "a", Outcome::Skip),
@@ -635,12 +634,8 @@ mod tests {
             by("0.11.0", "b", Outcome::Pass),
             by("0.10.0", "b", Outcome::Skip),
         ];
-        let mut spared = by("0.10.0", "c", Outcome::Fail);
-        Arc::make_mut(&mut spared.place).device = "spared".to_owned();
-        records.push(spared);
-        let except = BTreeSet::from(["spared".to_owned()]);
         let all = run(&records);
-        let comparisons = of_compilers(&all, &except);
+        let comparisons = of_compilers(&all);
         let [first, second] = &comparisons[..] else {
             panic!("{comparisons:?}")
         };
@@ -649,6 +644,6 @@ mod tests {
             |c: &Comparison<'_>| c.differences.iter().map(|d| d.change).collect::<Vec<_>>();
         assert_eq!(changes(first), [Change::Broken, Change::Lost]);
         assert_eq!(changes(second), [Change::Gained]);
-        assert!(of_compilers(&run(&records[..1]), &except).is_empty());
+        assert!(of_compilers(&run(&records[..1])).is_empty());
     }
 }

@@ -33,7 +33,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// The version of the report's format.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
+
+/// The versions that can be read. Those of version 3 have further keys.
+const READABLE: std::ops::RangeInclusive<u32> = 3..=SCHEMA;
 
 /// The last line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -171,15 +174,9 @@ impl Lines {
         if read.map_err(|error| fail(1, error.to_string()))? == 0 {
             return Err(fail(0, "the file is empty".to_owned()));
         }
-        let mut header: Header = serde_json::from_str(&line)
+        let header: Header = serde_json::from_str(&line)
             .map_err(|error| fail(1, format!("invalid header: {error}")))?;
-        // Older reports have no labels.
-        for compiler in header.compilers.iter_mut().chain(&mut header.against) {
-            if compiler.label.is_empty() {
-                compiler.label.clone_from(&compiler.version);
-            }
-        }
-        if header.schema != SCHEMA {
+        if !READABLE.contains(&header.schema) {
             let message = format!("expected schema {SCHEMA}, got {}", header.schema);
             return Err(fail(1, message));
         }

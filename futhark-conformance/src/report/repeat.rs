@@ -32,7 +32,7 @@ pub fn repeat(header: &Header, record: &Record) -> String {
         words.extend(["--device", &place.device]);
     }
     let mut compilers = header.compilers.iter();
-    let compiler = compilers.find(|compiler| compiler.label == place.compiler);
+    let compiler = compilers.find(|compiler| compiler.version == place.compiler);
     words.extend(["--futhark", compiler.map_or("futhark", |one| &one.path)]);
     let case = match finding.case.as_str() {
         "" => finding.check.clone(),
@@ -46,7 +46,7 @@ pub fn repeat(header: &Header, record: &Record) -> String {
     // On backend c, `differential` compares compilers, so the command must name the others.
     if finding.check == "differential" && place.backend == "c" {
         let others = header.compilers.iter().chain(&header.against);
-        for other in others.filter(|other| other.label != place.compiler) {
+        for other in others.filter(|other| compiler.is_none_or(|one| one.path != other.path)) {
             words.extend(["--against", &other.path]);
         }
     }

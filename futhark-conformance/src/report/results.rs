@@ -1,6 +1,5 @@
 //! What a run found: the records of a run or of the parts of one, from which every report follows.
 
-use super::difference::{self, Comparison};
 use super::files::{Format, Target, failed};
 use super::groups::{Group, title};
 use super::json::{JsonReport, Line, Lines, read_error};
@@ -10,7 +9,7 @@ use super::{html, junit, markdown, text};
 use crate::devices::Device;
 use crate::expect::Expectation;
 use crate::record::{Header, NOWHERE, Place, Record};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,9 +61,6 @@ pub struct Report {
     pub(super) file: PathBuf,
     /// The results to compare with.
     pub(crate) baseline: Option<Box<Report>>,
-    /// The devices that have only a part of their jobs, if all others have the same ones for every
-    /// compiler: then compilers can be compared.
-    pub(crate) spared: Option<BTreeSet<String>>,
     /// The expectations about the checked programs that nothing matched, if the run can tell.
     pub unmatched: Vec<Expectation>,
     /// What the budget left out, as text.
@@ -127,7 +123,6 @@ impl Report {
             records,
             file: file.to_owned(),
             baseline: None,
-            spared: None,
             unmatched: Vec::new(),
             left_out: None,
             missing: end.into_iter().collect(),
@@ -154,14 +149,14 @@ impl Report {
         }
         for compiler in part.header.compilers {
             let mut known = self.header.compilers.iter();
-            match known.find(|known| known.label == compiler.label) {
+            match known.find(|known| known.version == compiler.version) {
                 None => self.header.compilers.push(compiler),
                 Some(known) if known.hash == compiler.hash || compiler.hash.is_empty() => {}
                 Some(known) => {
                     return Err(format!(
                         "expected the compiler {} as in {first}, with the SHA-256 {:.12}..., got {:.12}...: \
                          these are not parts of one run",
-                        known.label, known.hash, compiler.hash
+                        known.version, known.hash, compiler.hash
                     ));
                 }
             }
@@ -217,13 +212,6 @@ impl Report {
     #[must_use]
     pub fn failures(&self) -> Vec<Group<'_>> {
         Summary::of(self).failures
-    }
-
-    /// The differences between the compilers of a whole run, oldest first.
-    #[must_use]
-    pub fn comparisons(&self) -> Vec<Comparison<'_>> {
-        let compared = |spared| difference::of_compilers(self, spared);
-        self.spared.as_ref().map_or_else(Vec::new, compared)
     }
 
     /// The command that repeats one finding.

@@ -4,7 +4,6 @@ use super::config::Config;
 use super::order;
 use super::plan::Plan;
 use super::resume::{self, Interrupted};
-use super::select;
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
 use crate::checks::device_code;
@@ -19,7 +18,7 @@ use crate::report::Report;
 use crate::report::files::{Format, Target, failed};
 use crate::report::json::{JsonReport, Line};
 use crate::report::progress::Progress;
-use crate::report::shown;
+use crate::report::{about, counted, shown};
 use crate::say::errln;
 use anyhow::anyhow;
 use std::collections::HashMap;
@@ -123,7 +122,6 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     });
     let waiting = queue.waiting();
     let seconds = waiting.iter().map(|&number| estimates[number]).sum::<f64>() / workers as f64;
-    let waiting: Vec<&Job> = waiting.iter().map(|&number| &jobs[number]).collect();
     run.progress.close();
     let written = match run.failed.take() {
         Some(error) => Err(error),
@@ -134,11 +132,17 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     report.header = plan.header;
     report.missing.clear();
     report.baseline = plan.baseline.map(Box::new);
-    // Only a whole run has the same cases for every compiler.
-    report.spared = plan.selected.is_whole.then_some(plan.selected.spared);
     report.unmatched = unmatched;
-    report.left_out =
-        (config.budget).and_then(|budget| select::left_out(budget, jobs.len(), &waiting, seconds));
+    let left_out = config.budget.filter(|_| !waiting.is_empty());
+    report.left_out = left_out.map(|budget| {
+        let budget = humantime::format_duration(budget);
+        let all = counted(jobs.len(), "job");
+        let seconds = about(seconds);
+        format!(
+            "--budget {budget} left out {} of {all} ({seconds})",
+            waiting.len()
+        )
+    });
     report.targets = targets;
     report.failed = written.map_err(failed(target.path())).err();
     Ok(report)
@@ -166,8 +170,7 @@ fn interrupted(
 /// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
 /// is still needed.
 fn unmatched(expectations: &Expectations, plan: &Plan<'_>, config: &Config) -> Vec<Expectation> {
-    let is_whole = plan.selected.is_whole && plan.selected.spared.is_empty();
-    let can_judge = config.checks.is_empty() && is_whole;
+    let can_judge = config.checks.is_empty() && plan.selected.is_whole;
     // Without `--architectures`, `device-code` has no cases.
     let has_cases = !config.architectures.is_empty();
     let could_match =
@@ -291,11 +294,10 @@ impl Run<'_> {
 
 /// Prints what the run is about to do.
 fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
-    use crate::report::counted;
     use std::io::IsTerminal as _;
     let header = &plan.header;
     let versions: Vec<&str> = (header.compilers.iter())
-        .map(|compiler| compiler.label.as_str())
+        .map(|compiler| compiler.version.as_str())
         .collect();
     let usable = header.devices.iter().filter(|device| device.usable);
     let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
@@ -308,11 +310,6 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
         versions.join(", "),
         usable.join(", ")
     );
-    let compilers = header.compilers.iter().chain(&header.against);
-    for compiler in compilers.filter(|compiler| compiler.label != compiler.version) {
-        let text = format!("{} is {}", compiler.label, compiler.path);
-        errln!("{}", shown(&text));
-    }
     if let Some(interrupted) = interrupted {
         let kept = counted(interrupted.len(), "job");
         errln!("--resume keeps the results of {kept}");

@@ -45,9 +45,9 @@ impl<'c> Plan<'c> {
         }
         let expectations = expectations(corpus, config)?;
         let mut settings = settings(&config.work)?;
-        let mut compilers = find_compilers(&config.machine.futhark, &mut settings)?;
+        let compilers = find_compilers(&config.machine.futhark, &mut settings)?;
         let against =
-            toolchain::others(&config.against, &mut compilers, &mut settings.run).map_err(usage)?;
+            toolchain::others(&config.against, &compilers, &mut settings.run).map_err(usage)?;
         let baseline = config.baseline.clone();
         let baseline = baseline.map(|file| Report::read([file]));
         let baseline = baseline.transpose().map_err(usage)?;
@@ -163,15 +163,15 @@ fn run_spec<'a>(
     compilers: impl Iterator<Item = &'a CompilerInfo>,
     devices: &[Device],
 ) -> RunSpec {
-    let (compilers, labels) = compilers
-        .map(|compiler| (PathBuf::from(&compiler.path), compiler.label.clone()))
+    let (compilers, versions) = compilers
+        .map(|compiler| (PathBuf::from(&compiler.path), compiler.version.clone()))
         .unzip();
     RunSpec {
         seed: config.seed,
         cases: config.inputs.cases,
         input: config.inputs.input.clone(),
         compilers,
-        labels,
+        versions,
         architectures: config.architectures.clone(),
         at_hand: devices::at_hand(devices),
         ..defaults
@@ -191,7 +191,7 @@ fn jobs_of(
             for compiler in compilers {
                 jobs.push(Job {
                     program: program.path.clone(),
-                    place: Place::new(device, program.name(), compiler.label.clone()),
+                    place: Place::new(device, program.name(), compiler.version.clone()),
                     device: device.clone(),
                     compiler: compiler.clone(),
                     checks: checks.to_vec(),

@@ -17,9 +17,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let corpus = corpus(args)?;
     let mut report = perform(&corpus, &args.config, &args.reports)?;
     say::out(format_args!("{report}"));
-    for comparison in report.comparisons() {
-        say::out(format_args!("\n{comparison}"));
-    }
     for entry in &report.unmatched {
         let entry = entry.to_string();
         outln!("an expectation that nothing matched: {}", shown(&entry));

@@ -6,7 +6,6 @@ use crate::report::difference::{self, Change};
 use crate::report::{Counts, Report};
 use crate::say;
 use anyhow::anyhow;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The exit code for the results of a run.
@@ -50,7 +49,7 @@ pub fn diff(args: &DiffArgs) -> Result<Exit, Ended> {
     let new = args.new.as_deref().map(read).transpose()?;
     let comparisons = match &new {
         Some(new) => difference::of_runs(&old, new),
-        None => difference::of_compilers(&old, &BTreeSet::new()),
+        None => difference::of_compilers(&old),
     };
     if comparisons.is_empty() {
         return Err(could_not_run(anyhow!(

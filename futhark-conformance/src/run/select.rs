@@ -8,15 +8,13 @@ use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
 use crate::corpus::Corpus;
 use crate::cover::{self, Constructs, Part};
-use crate::devices;
 use crate::expect::Expectations;
 use crate::jobs::Job;
 use crate::pattern::CheckPattern;
-use crate::report::{about, counted, shown};
+use crate::report::{about, counted};
 use crate::say::errln;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// The jobs of a run.
 pub struct Selected {
@@ -26,9 +24,7 @@ pub struct Selected {
     pub estimates: Vec<f64>,
     /// The order in which they begin, by their numbers.
     pub order: Vec<usize>,
-    /// The devices that have only a part of their jobs.
-    pub spared: BTreeSet<String>,
-    /// Whether these are all jobs, except those of such devices.
+    /// Whether these are all jobs.
     pub is_whole: bool,
 }
 
@@ -45,32 +41,21 @@ impl Choice<'_> {
     pub fn of(&self, jobs: Vec<Job>) -> Result<Selected, Ended> {
         let config = self.config;
         let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
-        let mut spared = BTreeSet::new();
-        let mut is_whole = config.budget.is_none() && config.shard.is_none();
-        let mut in_order = false;
-        let jobs = match config.budget {
-            _ if config.all && config.machine.devices.is_empty() => {
-                let (jobs, devices) = self.spare_known_bad(jobs, &constructs);
-                spared = devices;
-                jobs
-            }
-            None if !config.all => {
-                let (kept, listed) = self.partition(jobs, |job| !constructs.has(&job.program));
-                is_whole &= listed.is_empty();
-                self.quick(kept, listed, &constructs)
-            }
-            _ => jobs,
-        };
-        let jobs = match config.budget {
-            // The runners of the parts of a run can have different numbers of processors, and must agree.
-            Some(budget)
-                if config.shard.is_some() || self.seconds(&jobs) > budget.as_secs_f64() =>
-            {
-                in_order = true;
-                self.by_information(jobs, &constructs)
-            }
-            _ => jobs,
-        };
+        // Most of what a device that is known to compute wrong results shows is known.
+        let spares = config.all && config.machine.devices.is_empty();
+        let is_quick = !config.all && config.budget.is_none();
+        let (kept, reducible) = self.partition(jobs, |job| {
+            !constructs.has(&job.program) || !(is_quick || spares && job.device.known_bad)
+        });
+        let is_whole = config.budget.is_none() && config.shard.is_none() && reducible.is_empty();
+        let mut jobs = self.reduced(kept, reducible, &constructs);
+        // The runners of the parts of a run can have different numbers of processors, and must agree.
+        let in_order = config.budget.is_some_and(|budget| {
+            config.shard.is_some() || self.seconds(&jobs) > budget.as_secs_f64()
+        });
+        if in_order {
+            jobs = self.by_information(jobs, &constructs);
+        }
         let estimates: Vec<f64> = jobs.iter().map(|job| self.times.estimate(job)).collect();
         let (jobs, estimates) = match config.shard {
             None => (jobs, estimates),
@@ -89,7 +74,6 @@ impl Choice<'_> {
             jobs,
             estimates,
             order,
-            spared,
             is_whole,
         })
     }
@@ -113,67 +97,46 @@ impl Choice<'_> {
         jobs.partition(|job| is_kept(job) || is_named(job))
     }
 
-    /// The kept jobs, and those of listed programs that together cover every construct.
-    fn quick(&self, mut kept: Vec<Job>, listed: Vec<Job>, constructs: &Constructs) -> Vec<Job> {
-        if listed.is_empty() {
+    /// The kept jobs, and those of the others that together cover every construct. Prints what is left out.
+    fn reduced(&self, mut kept: Vec<Job>, others: Vec<Job>, constructs: &Constructs) -> Vec<Job> {
+        if others.is_empty() {
             return kept;
         }
         // Every machine chooses the same part.
-        let part = self.cover(&listed, constructs, |job, size| {
+        let part = self.cover(&others, constructs, |job, size| {
             (FIXED_COST + size as u64) * u64::from(job.device.slowness())
         });
-        let is_chosen: HashSet<usize> = part.jobs.iter().map(|(number, _)| *number).collect();
-        let left_out: Vec<&Job> = (listed.iter().enumerate())
-            .filter(|(number, _)| !is_chosen.contains(number))
-            .map(|(_, job)| job)
-            .collect();
-        let programs: HashSet<&PathBuf> = listed.iter().map(|job| &job.program).collect();
-        let chosen_programs: HashSet<&PathBuf> = is_chosen
-            .iter()
-            .map(|&number| &listed[number].program)
-            .collect();
-        errln!(
-            "quick run: {} of {} cover every kind of construct:\n  {}, {}\n  left out (--all runs all): {}, {}, {}",
-            part.jobs.len(),
-            counted(listed.len(), "job"),
-            counted(part.constructs, "construct"),
-            counted(part.checks, "check"),
-            counted(programs.len() - chosen_programs.len(), "program"),
-            counted(left_out.len(), "job"),
-            about(self.seconds(left_out)),
-        );
-        kept.extend(chosen(listed, part));
-        kept
-    }
-
-    /// All jobs, except that devices which are known to compute wrong results get only those that together
-    /// cover every construct: most of what the others show is known. Also the names of these devices.
-    fn spare_known_bad(
-        &self,
-        jobs: Vec<Job>,
-        constructs: &Constructs,
-    ) -> (Vec<Job>, BTreeSet<String>) {
-        let is_kept = |job: &Job| !job.device.known_bad || !constructs.has(&job.program);
-        let (mut kept, bad) = self.partition(jobs, is_kept);
-        let part = self.cover(&bad, constructs, |_, size| FIXED_COST + size as u64);
-        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
-        for job in &bad {
-            *left_out.entry(job.device.name.clone()).or_default() += 1;
-        }
-        for job in chosen(bad, part) {
-            if let Some(count) = left_out.get_mut(&job.device.name) {
-                *count -= 1;
+        let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
+        let (count, all) = (chosen.len(), counted(others.len(), "job"));
+        let mut left_out = Vec::new();
+        let mut programs: HashSet<PathBuf> = HashSet::new();
+        for (number, job) in others.into_iter().enumerate() {
+            match chosen.remove(&number) {
+                Some(checks) => {
+                    programs.insert(job.program.clone());
+                    kept.push(Job { checks, ..job });
+                }
+                None => left_out.push(job),
             }
-            kept.push(job);
         }
-        for (name, &count) in left_out.iter().filter(|(_, count)| **count > 0) {
+        let seconds = about(self.seconds(&left_out));
+        let jobs = counted(left_out.len(), "job");
+        if !self.config.all {
+            left_out.retain(|job| !programs.contains(&job.program));
+            let programs: HashSet<PathBuf> = left_out.into_iter().map(|job| job.program).collect();
             errln!(
-                "{}: known to compute wrong results;\n  {} left out, --device '{0}*' runs all",
-                shown(devices::parts(name).0),
-                counted(count, "job")
+                "quick run: {count} of {all} cover every kind of construct:\n  {}, {}\n  \
+                 left out (--all runs all): {}, {jobs}, {seconds}",
+                counted(part.constructs, "construct"),
+                counted(part.checks, "check"),
+                counted(programs.len(), "program"),
+            );
+        } else if !left_out.is_empty() {
+            errln!(
+                "on devices known to compute wrong results:\n  {jobs} left out, --device '*' runs all"
             );
         }
-        (kept, left_out.into_keys().collect())
+        kept
     }
 
     /// All jobs, in the order in which they give the most information per time: those of named programs;
@@ -228,38 +191,3 @@ impl Choice<'_> {
 /// Starting the compilers costs as much as some kilobytes of source. With a lower cost, the part has more
 /// programs.
 const FIXED_COST: u64 = 16_000;
-
-/// The jobs of a part, with the checks that they are chosen for.
-fn chosen(jobs: Vec<Job>, part: Part) -> impl Iterator<Item = Job> {
-    let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
-    let jobs = jobs.into_iter().enumerate();
-    jobs.filter_map(move |(number, job)| {
-        let checks = chosen.remove(&number)?;
-        Some(Job { checks, ..job })
-    })
-}
-
-/// What a budget left out, in lines of less than 80 characters; none if every job began.
-pub fn left_out(budget: Duration, all: usize, waiting: &[&Job], seconds: f64) -> Option<String> {
-    if waiting.is_empty() {
-        return None;
-    }
-    let text = format!(
-        "--budget {} left out {} of {} ({}):",
-        humantime::format_duration(budget),
-        waiting.len(),
-        counted(all, "job"),
-        about(seconds)
-    );
-    let mut backends: BTreeMap<&str, usize> = BTreeMap::new();
-    for job in waiting {
-        *backends.entry(&job.place.backend).or_default() += 1;
-    }
-    let items = backends
-        .iter()
-        // A break only between backends.
-        .map(|(backend, count)| format!("{backend}\u{a0}{count}"))
-        .collect::<Vec<_>>();
-    let items = textwrap::fill(&items.join(", "), 75).replace('\n', "\n  ");
-    Some(format!("{text}\n  {}", items.replace('\u{a0}', " ")))
-}

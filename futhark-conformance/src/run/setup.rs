@@ -18,12 +18,7 @@ use anyhow::{Context as _, anyhow};
 use futhark_manifest::{Backend, Version, known};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
-
-/// How long the search for devices says nothing.
-const SILENCE: Duration = Duration::from_secs(15);
 
 /// The settings of a run with no options but these: all checks, generated inputs from seed 1, and
 /// no other compiler to compare with.
@@ -101,7 +96,7 @@ pub fn find_compilers(
             let text = format!(
                 "Futhark {} is newer than {major}.{minor}.{patch}, the newest known version; an update of \
                  this program may support it better",
-                compiler.label
+                compiler.version
             );
             errln!("warning: {}", shown(&text));
         }
@@ -122,19 +117,9 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         memory: settings.run.memory,
         probe: &|candidates| jobs::probe(candidates, compilers, settings),
     };
-    thread::scope(|scope| {
-        let (ended, end) = mpsc::channel::<()>();
-        scope.spawn(move || {
-            if end.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
-                errln!(
-                    "still trying a small program on each backend; a driver or a compiler is slow"
-                );
-            }
-        });
-        let found = devices::find(&search);
-        drop(ended);
-        found
-    })
+    // A slow driver or compiler can take a minute.
+    errln!("trying a small program on each backend");
+    devices::find(&search)
 }
 
 /// Prints the devices on which a small program fails.

@@ -11,10 +11,7 @@ use std::collections::HashMap;
 /// The seconds of each check in an earlier run.
 #[derive(Debug, Default)]
 pub struct Times {
-    /// Those of a job.
     jobs: HashMap<(Place, String), f64>,
-    /// The sum and the number of the jobs of a backend and device.
-    devices: HashMap<([String; 2], String), (f64, f64)>,
 }
 
 impl Times {
@@ -26,17 +23,11 @@ impl Times {
             let check = (on_any_machine(place), finding.check.clone());
             *times.jobs.entry(check).or_default() += finding.seconds;
         }
-        for ((place, check), seconds) in &times.jobs {
-            let device = times.devices.entry((device(place), check.clone()));
-            let (sum, count) = device.or_default();
-            *sum += seconds;
-            *count += 1.0;
-        }
         times
     }
 
-    /// The estimated seconds of a job: of each selected check those of the earlier run, otherwise the mean
-    /// of its backend and device, otherwise a guess by the kind of the device.
+    /// The estimated seconds of a job: of each selected check those of the earlier run, otherwise a guess by
+    /// the kind of the device.
     #[must_use]
     pub fn estimate(&self, job: &Job) -> f64 {
         let place = on_any_machine(&job.place);
@@ -45,13 +36,8 @@ impl Times {
             job.checks.is_empty() || job.checks.iter().any(|it| it.concerns(check.name))
         };
         let of_check = |check: &checks::Check| {
-            let name = check.name.to_owned();
-            let known = self.jobs.get(&(place.clone(), name.clone())).copied();
-            let mean = || {
-                let (sum, count) = self.devices.get(&(device(&place), name))?;
-                Some(sum / count)
-            };
-            known.or_else(mean).unwrap_or(match check.name {
+            let known = self.jobs.get(&(place.clone(), check.name.to_owned()));
+            known.copied().unwrap_or(match check.name {
                 "compile" => COMPILE,
                 _ => CHECK * slowness,
             })
@@ -79,10 +65,6 @@ fn on_any_machine(place: &Place) -> Place {
         device: label.unwrap_or(devices::parts(&place.device).0).to_owned(),
         ..place.clone()
     }
-}
-
-fn device(place: &Place) -> [String; 2] {
-    [place.backend.clone(), place.device.clone()]
 }
 
 #[cfg(test)]
@@ -127,8 +109,6 @@ mod tests {
         let whole = 0.5 * checks::ALL.len() as f64 + 2.0;
         assert!(is(&job("a.fut", &[]), whole));
         assert!(is(&job("a.fut", &["compile", "blocks:f *"]), 3.0));
-        // A job that has not run is as slow as the others of its backend.
-        assert!(is(&job("b.fut", &[]), whole));
         let guess = Times::default().estimate(&job("b.fut", &["compile"]));
         assert!((guess - COMPILE - REST).abs() < 0.001);
     }

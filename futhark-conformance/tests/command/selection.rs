@@ -197,10 +197,9 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
     assert_eq!(corpus.ran(), ["a.fut"]);
     let said = text(&output);
     assert!(
-        said.contains("--budget 1m left out 1 of 2 jobs (about 17 min):"),
+        said.contains("--budget 1m left out 1 of 2 jobs (about 17 min)"),
         "{said}"
     );
-    assert!(said.contains("\n  c 1\n"), "{said}");
     // Everything fits, the constructs notwithstanding.
     let output = corpus.run(&[".", "--budget", "1h"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
