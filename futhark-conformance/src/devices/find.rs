@@ -5,6 +5,7 @@ use super::{Device, Environment, Kind, names, pocl};
 use crate::emulated::{Emulated, SETTINGS};
 use clap::ValueEnum;
 use futhark_manifest::Backend;
+use std::mem;
 use std::path::Path;
 
 /// When to run cuda and hip on the emulated device.
@@ -18,28 +19,6 @@ pub enum Emulate {
     Never,
 }
 
-/// What a small program that ran on a device has found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The name of the device.
-    pub name: String,
-    /// As [`Device::known_bad`].
-    pub known_bad: bool,
-}
-
-/// The result of running a small program on a candidate with one compiler after the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tried {
-    /// Of the first of the compilers with which the program ran.
-    pub answer: Option<Answer>,
-    /// Why the program failed with the newest compiler; empty if it ran.
-    pub failure: String,
-    /// The name of the device on which it failed, if the driver has one.
-    pub name: String,
-    /// As [`Device::options`].
-    pub options: Vec<String>,
-}
-
 /// Which devices to search for, and how to try one.
 pub struct Search<'a> {
     /// The backends.
@@ -50,8 +29,8 @@ pub struct Search<'a> {
     pub build_dir: &'a Path,
     /// The memory limit of a process in MiB; 0 for no limit.
     pub memory: u64,
-    /// Runs a small program on each candidate.
-    pub probe: &'a dyn Fn(&[Device]) -> Vec<Tried>,
+    /// Runs a small program on each candidate, and returns it as usable or with the reason.
+    pub probe: &'a dyn Fn(&[Device]) -> Vec<Device>,
 }
 
 /// The largest number of devices of a backend.
@@ -74,7 +53,7 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
     if backends.contains(&Backend::OpenCl) {
         candidates.extend(pocl::of_toolchain(search));
     }
-    let first = try_all(candidates, search);
+    let first = try_all(&candidates, search);
     let further = further(&first, search);
     let mut devices = Vec::new();
     for device in first.into_iter().chain(further) {
@@ -113,7 +92,8 @@ fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
             environment: list.environment.clone(),
             ..Device::unknown(list.backend)
         });
-        let tried = try_all(candidates.collect(), search);
+        let candidates: Vec<Device> = candidates.collect();
+        let tried = try_all(&candidates, search);
         // Ends a list at its last device, or at the first one that fails, because the following
         // devices may fail with the same error.
         let mut tested = tried.iter();
@@ -152,11 +132,11 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
         Ok(emulated) => {
             let settings = std::env::var(SETTINGS).unwrap_or_default();
             let environment = emulated.environment(&settings);
-            let mut devices = try_all(unknown(environment, String::new()), search);
+            let mut devices = try_all(&unknown(environment, String::new()), search);
             for device in &mut devices {
                 // It needs nothing more from the machine. If it does not work, its jobs must fail.
                 device.usable = true;
-                device.failure.push_str(&std::mem::take(&mut device.reason));
+                device.failure.push_str(&mem::take(&mut device.reason));
                 // Reports use this name instead of the one that the driver returns.
                 device.name = names::emulated(&settings);
             }
@@ -183,34 +163,19 @@ fn take_the_place(devices: &mut Vec<Device>, mut device: Device) {
 }
 
 /// Runs the program on the candidates.
-fn try_all(candidates: Vec<Device>, search: &Search<'_>) -> Vec<Device> {
-    let answers = (search.probe)(&candidates);
-    let tried = candidates.into_iter().zip(answers);
-    let tried = tried.map(|(mut device, answer)| {
-        match answer.answer {
-            Some(Answer { name, known_bad }) => {
-                if device.kind == Kind::Real && device.backend.is_gpu() {
-                    device.kind = Kind::of(&name);
-                }
-                device.name = name;
-                device.usable = true;
-                device.known_bad = known_bad;
-                device.failure = answer.failure;
-                device.options = answer.options;
-            }
+fn try_all(candidates: &[Device], search: &Search<'_>) -> Vec<Device> {
+    let mut devices = (search.probe)(candidates);
+    for device in &mut devices {
+        let is_host = matches!(device.backend, Backend::C | Backend::Multicore);
+        if !device.usable && is_host {
             // The processor is always there. If the program does not work on it, its jobs must fail.
-            None if matches!(device.backend, Backend::C | Backend::Multicore) => {
-                device = Device {
-                    failure: answer.failure,
-                    ..Device::host(device.backend)
-                };
-            }
-            None => {
-                device.reason = answer.failure;
-                device.name = answer.name;
-            }
+            *device = Device {
+                failure: mem::take(&mut device.reason),
+                ..Device::host(device.backend)
+            };
+        } else if device.usable && device.kind == Kind::Real && device.backend.is_gpu() {
+            device.kind = Kind::of(&device.name);
         }
-        device
-    });
-    tried.collect()
+    }
+    devices
 }

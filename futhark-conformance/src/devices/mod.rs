@@ -7,7 +7,7 @@ mod names;
 mod pocl;
 
 pub use choose::{at_hand, columns, insist, pick};
-pub use find::{Answer, Emulate, Search, Tried, find};
+pub use find::{Emulate, Search, find};
 pub(crate) use names::{column_label, emulated_settings, on_platform, one_line, parts};
 pub(crate) use pocl::for_newer_compilers;
 

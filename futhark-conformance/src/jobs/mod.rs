@@ -12,7 +12,7 @@ mod supervise;
 
 pub use queue::{Limit, Queue};
 
-use crate::devices::{self, Device, Tried};
+use crate::devices::{self, Device};
 use crate::expect::TimeLimits;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
@@ -116,62 +116,58 @@ pub fn run(
 /// Runs a small program on each device with the newest compiler. Where it fails, the older ones tell
 /// whether the machine lacks the device or the compiler does not work with it.
 #[must_use]
-pub fn probe(candidates: &[Device], compilers: &[CompilerInfo], settings: &Settings) -> Vec<Tried> {
+pub fn probe(
+    candidates: &[Device],
+    compilers: &[CompilerInfo],
+    settings: &Settings,
+) -> Vec<Device> {
     let mut compilers: Vec<&CompilerInfo> = compilers.iter().collect();
     compilers.sort_by_key(|compiler| Version::new(&compiler.version));
     let Some((newest, older)) = compilers.split_last() else {
         return Vec::new();
     };
-    let mut all = probe_with(candidates, newest, settings);
-    for (candidate, tried) in candidates.iter().zip(&mut all) {
-        if tried.answer.is_none()
-            && let Some(device) = devices::for_newer_compilers(candidate, &tried.name)
-        {
-            let again = supervise::probe(&device, newest, settings);
-            if again.answer.is_some() {
-                *tried = Tried {
-                    options: device.options,
-                    ..again
-                };
-            }
+    let mut tried = probe_with(candidates, newest, settings);
+    for (candidate, tried) in candidates.iter().zip(&mut tried) {
+        let with_options = match tried.usable {
+            true => None,
+            false => devices::for_newer_compilers(candidate, &tried.name),
+        };
+        let again = with_options.map(|device| supervise::probe(&device, newest, settings));
+        if let Some(again) = again.filter(|device| device.usable) {
+            *tried = again;
         }
     }
     for compiler in older.iter().rev() {
         // A device after the first need not exist.
-        let failed = |&n: &usize| all[n].answer.is_none() && candidates[n].choice.is_none();
-        let failed: Vec<usize> = (0..all.len()).filter(failed).collect();
+        let failed = |&n: &usize| !tried[n].usable && candidates[n].choice.is_none();
+        let failed: Vec<usize> = (0..tried.len()).filter(failed).collect();
         let again: Vec<Device> = failed.iter().map(|&n| candidates[n].clone()).collect();
-        for (n, older) in failed
-            .into_iter()
-            .zip(probe_with(&again, compiler, settings))
-        {
-            if older.answer.is_some() {
-                all[n].answer = older.answer;
-                let failure = &mut all[n].failure;
-                *failure = format!(
-                    "works with Futhark {}, fails with {}: {failure}",
-                    compiler.version, newest.version
+        let again = probe_with(&again, compiler, settings);
+        for (n, older) in failed.into_iter().zip(again) {
+            if older.usable {
+                let failure = format!(
+                    "works with Futhark {}, fails with {}: {}",
+                    compiler.version, newest.version, tried[n].reason
                 );
+                tried[n] = Device { failure, ..older };
             }
         }
     }
-    all
+    tried
 }
 
 /// Runs a small program on each device, at the same time.
-fn probe_with(candidates: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Tried> {
+fn probe_with(devices: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
     thread::scope(|scope| {
-        let probes: Vec<_> = candidates
-            .iter()
-            .map(|device| scope.spawn(move || supervise::probe(device, compiler, settings)))
-            .collect();
-        let answers = probes.into_iter().map(|probe| {
-            probe.join().unwrap_or_else(|_| Tried {
-                failure: "the probe failed".to_owned(),
-                ..Tried::default()
+        let probe = |device| scope.spawn(move || supervise::probe(device, compiler, settings));
+        let probes: Vec<_> = devices.iter().map(probe).collect();
+        let ended = probes.into_iter().zip(devices).map(|(probe, device)| {
+            probe.join().unwrap_or_else(|_| Device {
+                reason: "the probe failed".to_owned(),
+                ..device.clone()
             })
         });
-        answers.collect()
+        ended.collect()
     })
 }
 

@@ -16,13 +16,14 @@
 //! Every child runs what later cases need, such as compiling and loading. What has ended a child fails
 //! in the next ones without being run, which then skip what depends on it.
 //!
-//! The job ends early after [`MAX_DEATHS`], [`MAX_TIMEOUTS`] or [`MAX_ATTEMPTS`]. How a child is
-//! waited for and killed is described in [`super::process`].
+//! The job ends early after [`MAX_DEATHS`] or [`MAX_TIMEOUTS`]; a child omits cases with a budget after
+//! [`crate::harness::steps::MAX_OVERRUNS`]. How a child is waited for and killed is described in
+//! [`super::process`].
 
 use super::process::{Case, Death, End, Process};
 use super::{Job, Settings, Update, environment, log};
 use crate::child;
-use crate::devices::{Answer, Device, Tried};
+use crate::devices::Device;
 use crate::emulated::FINDINGS;
 use crate::expect::TimeLimits;
 use crate::protocol::{Earlier, Event, JobSpec, RunSpec};
@@ -39,10 +40,6 @@ const MAX_DEATHS: usize = 20;
 
 /// The same for timeouts, which take more time.
 const MAX_TIMEOUTS: usize = 5;
-
-/// The same for budgets that were exceeded, which is not a failure. A child omits cases with a budget
-/// after [`crate::harness::steps::MAX_OVERRUNS`], so this ends only jobs of children that do not.
-const MAX_ATTEMPTS: usize = 10;
 
 /// The least time limit of a probe. A device that is slow to start must still be found.
 const PROBE: Duration = Duration::from_secs(60);
@@ -173,11 +170,6 @@ impl<'a> Progress<'a> {
             self.has_died_in(&case);
             self.earlier.overruns += 1;
             self.earlier.last_was_slow = true;
-            if self.earlier.overruns == MAX_ATTEMPTS {
-                let message =
-                    format!("{MAX_ATTEMPTS} attempts ran out of time: the rest was not checked");
-                return Break(Some(failure(&case, death.cause, message)));
-            }
             return Continue((!case.is_need).then(|| too_slow(&case)));
         }
         // Kernels of GPU backends are always optimised, and so is the Futhark compiler. Loading runs
@@ -246,8 +238,9 @@ fn failure(case: &Case, cause: Cause, message: String) -> Finding {
     finding.excused(case.excuse.as_deref())
 }
 
-/// Compiles and runs a small program on a device. The failure is in the words of the tool that failed.
-pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> Tried {
+/// Compiles and runs a small program on a device. Returns it as usable, or with the reason in the words of the
+/// tool that failed.
+pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> Device {
     let spec = JobSpec {
         program: None,
         device: device.clone(),
@@ -256,43 +249,33 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
         earlier: Earlier::default(),
         run: settings.run.clone(),
     };
-    let limit = settings.timeout.max(PROBE);
-    let mut process = match start(settings, &spec, None, limit) {
+    let mut device = device.clone();
+    let mut process = match start(settings, &spec, None, settings.timeout.max(PROBE)) {
         Ok(process) => process,
         Err(error) => {
-            return Tried {
-                failure: error.to_string(),
-                ..Tried::default()
-            };
+            device.reason = error.to_string();
+            return device;
         }
     };
-    let (mut found, mut reason) = (None, None);
+    let mut reason = "the probe sent no result".to_owned();
     let end = process.listen(&|_, _| None, &mut |event| match event {
-        Event::Device { name, known_bad } => found = Some(Answer { name, known_bad }),
-        Event::End(finding) if finding.outcome == Outcome::Fail => reason = Some(finding.message),
+        Event::Device { name, known_bad } => {
+            (device.name, device.known_bad, device.usable) = (name, known_bad, true);
+        }
+        Event::End(finding) if finding.outcome == Outcome::Fail => reason = finding.message,
         _ => {}
     });
     // The driver names the device only in its log.
     let in_log = log::device(&process.stderr());
-    match (found, end.death) {
-        (Some(answer), None) if answer.name.is_empty() => Tried {
-            answer: Some(Answer {
-                name: in_log.unwrap_or_else(|| "default".to_owned()),
-                ..answer
-            }),
-            ..Tried::default()
-        },
-        (answer @ Some(_), None) => Tried {
-            answer,
-            ..Tried::default()
-        },
-        (_, death) => Tried {
-            failure: (death.map(|death| death.message).or(reason))
-                .unwrap_or_else(|| "the probe sent no result".to_owned()),
-            name: in_log.unwrap_or_default(),
-            ..Tried::default()
-        },
+    if let Some(death) = end.death {
+        (device.usable, reason) = (false, death.message);
     }
+    if !device.usable {
+        (device.name, device.reason) = (in_log.unwrap_or_default(), reason);
+    } else if device.name.is_empty() {
+        device.name = in_log.unwrap_or_else(|| "default".to_owned());
+    }
+    device
 }
 
 /// Starts a child process. The emulated device reports misuse to `findings`.
@@ -509,11 +492,8 @@ mod tests {
             end.case.as_mut().unwrap().is_need = true;
             end
         };
-        for _ in 1..MAX_ATTEMPTS {
-            assert!(matches!(progress.next(end(), &job), Continue(None)));
-        }
+        assert!(matches!(progress.next(end(), &job), Continue(None)));
         assert!(progress.earlier.fatal.contains(PROCESS));
-        assert!(matches!(progress.next(end(), &job), Break(Some(_))));
     }
 
     #[test]

@@ -5,26 +5,10 @@ use crate::shard::Shard;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The numbers of the jobs, the longest first, so that the workers end at about the same time. The jobs
-/// of one program on one device stay together: their results are compared when the last one ends.
-pub fn longest_first(jobs: &[Job], estimates: &[f64]) -> Vec<usize> {
-    let targets = numbers(jobs, |job| {
-        let place = &job.place;
-        (&*place.program, &*place.backend, &*place.device)
-    });
-    let mut longest: HashMap<usize, f64> = HashMap::new();
-    for (target, &estimate) in targets.iter().zip(estimates) {
-        let longest = longest.entry(*target).or_default();
-        *longest = longest.max(estimate);
-    }
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by(|&a, &b| {
-        let of = |job: usize| longest[&targets[job]];
-        of(b)
-            .total_cmp(&of(a))
-            .then(targets[a].cmp(&targets[b]))
-            .then(a.cmp(&b))
-    });
+/// The numbers of the jobs, the longest first, so that the workers end at about the same time.
+pub fn longest_first(estimates: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..estimates.len()).collect();
+    order.sort_by(|&a, &b| estimates[b].total_cmp(&estimates[a]));
     order
 }
 
@@ -102,12 +86,8 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_jobs_come_first_and_compilers_stay_together() {
-        let estimates = [1.0, 2.0, 1.0, 1.0, 1.0, 9.0, 3.0, 1.0];
-        let order = longest_first(&jobs(2), &estimates);
-        assert_eq!(order, [4, 5, 6, 7, 0, 1, 2, 3]);
-        let equal = longest_first(&jobs(2), &[1.0; 8]);
-        assert_eq!(equal, [0, 1, 2, 3, 4, 5, 6, 7]);
+    fn the_longest_jobs_come_first() {
+        assert_eq!(longest_first(&[1.0, 2.0, 1.0, 9.0]), [3, 1, 0, 2]);
     }
 
     #[test]

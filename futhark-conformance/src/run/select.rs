@@ -68,7 +68,7 @@ impl Choice<'_> {
         };
         let order = match in_order {
             true => (0..jobs.len()).collect(),
-            false => order::longest_first(&jobs, &estimates),
+            false => order::longest_first(&estimates),
         };
         Ok(Selected {
             jobs,
