@@ -252,11 +252,25 @@ impl Expectations {
         self.list.iter().filter(about).map(|entry| &entry.check)
     }
 
-    /// The time limits of the entries that name one.
+    /// The time after which a case has failed as expected: the least of the entries that name one.
     #[must_use]
-    pub fn time_limits(&self) -> TimeLimits {
-        let list = self.list.iter().filter(|entry| entry.timeout.is_some());
-        TimeLimits(list.cloned().collect())
+    pub fn time_limit(&self, place: &Place, check: &str, case: &str) -> Option<Duration> {
+        let limits = self
+            .list
+            .iter()
+            .filter_map(|entry| Some((entry, entry.timeout?)));
+        let matching = limits.filter(|(entry, _)| entry.is_about_case(place, check, case));
+        matching.map(|(_, timeout)| timeout).min()
+    }
+
+    /// Whether an entry with a time limit expects the check to fail as a whole, so that one case which hangs
+    /// is enough.
+    #[must_use]
+    pub fn has_whole_limit(&self, place: &Place, check: &str) -> bool {
+        self.list.iter().any(|entry| {
+            let is_whole = entry.timeout.is_some() && entry.check.is_whole();
+            is_whole && entry.is_about_case(place, check, "")
+        })
     }
 
     /// Counts a result that an earlier part of the run judged.
@@ -268,28 +282,6 @@ impl Expectations {
     pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
         let is_unmatched = |entry: &&Expectation| entry.has_run && !entry.matched;
         self.list.iter().filter(is_unmatched)
-    }
-}
-
-/// The entries about programs that hang, which name a time limit.
-#[derive(Clone, Debug, Default)]
-pub struct TimeLimits(Vec<Expectation>);
-
-impl TimeLimits {
-    /// The time after which a case has failed as expected: the least of all entries that match.
-    #[must_use]
-    pub fn of(&self, place: &Place, check: &str, case: &str) -> Option<Duration> {
-        let about = |entry: &&Expectation| entry.is_about_case(place, check, case);
-        let matching = self.0.iter().filter(about);
-        matching.filter_map(|entry| entry.timeout).min()
-    }
-
-    /// Whether an entry expects the check to fail as a whole, so that one case which hangs is enough.
-    #[must_use]
-    pub fn has_whole(&self, place: &Place, check: &str) -> bool {
-        let expects =
-            |entry: &Expectation| entry.check.is_whole() && entry.is_about_case(place, check, "");
-        self.0.iter().any(expects)
     }
 }
 
@@ -619,11 +611,11 @@ mod tests {
         let text = "[[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks\"\nreason = \"r\"\ntimeout = 9\n\
                     [[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks:f *\"\nbackend = \"c\"\nreason = \"r\"\ntimeout = 2\n\
                     [[expect]]\nprogram = \"*\"\nreason = \"r\"\n";
-        let limits = list(text).time_limits();
+        let limits = list(text);
         let of = |program: &str, backend, check, case| {
             let device = Device::host(backend);
             let place = Place::new(&device, program.to_owned(), "0.25.32".to_owned());
-            let limit = limits.of(&place, check, case);
+            let limit = limits.time_limit(&place, check, case);
             limit.map(|limit| limit.as_secs())
         };
         let a = "programs/a.fut";
@@ -633,7 +625,9 @@ mod tests {
         assert_eq!(of(a, Backend::C, "arrays", "[]i32"), None);
         let device = Device::host(Backend::C);
         let place = Place::new(&device, a.to_owned(), "0.25.32".to_owned());
-        assert!(limits.has_whole(&place, "blocks") && !limits.has_whole(&place, "arrays"));
+        assert!(
+            limits.has_whole_limit(&place, "blocks") && !limits.has_whole_limit(&place, "arrays")
+        );
         assert_eq!(of("programs/b.fut", Backend::C, "blocks", "f #0"), None);
     }
 

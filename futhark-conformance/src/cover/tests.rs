@@ -26,6 +26,7 @@ fn job(program: &Path, backend: Backend, device: &str, compiler: &str) -> Job {
         device,
         compiler: CompilerInfo::new(compiler, "futhark"),
         checks: Vec::new(),
+        seconds: 0.0,
     }
 }
 

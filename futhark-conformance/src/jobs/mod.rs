@@ -10,10 +10,10 @@ mod process;
 mod queue;
 mod supervise;
 
-pub use queue::{Limit, Queue};
+pub use queue::{Queue, groups};
 
 use crate::devices::{self, Device};
-use crate::expect::TimeLimits;
+use crate::expect::Expectations;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
@@ -39,6 +39,8 @@ pub struct Job {
     pub place: Place,
     /// The checks to run; all checks if empty.
     pub checks: Vec<CheckPattern>,
+    /// The estimated time in seconds.
+    pub seconds: f64,
 }
 
 /// The settings that all jobs of a run share.
@@ -48,11 +50,10 @@ pub struct Settings {
     pub executable: PathBuf,
     /// The time limit of a case.
     pub timeout: Duration,
-    /// The shorter time limits of cases that are expected to hang.
-    pub hangs: TimeLimits,
-    /// The folder for temporary files of child processes; without one, they use `TMPDIR` of this
-    /// process.
-    pub scratch: Option<Arc<Scratch>>,
+    /// The expected failures, with shorter time limits of cases that are expected to hang.
+    pub hangs: Arc<Expectations>,
+    /// The folder for temporary files of child processes.
+    pub scratch: Arc<Scratch>,
     /// The settings that are passed to child processes.
     pub run: RunSpec,
 }
@@ -80,8 +81,7 @@ pub enum Update {
 /// Runs the jobs of the queue, `threads` at a time, and blocks until they have ended. Calls `on_update`
 /// with the index of the job, on the calling thread.
 pub fn run(
-    jobs: &[Job],
-    queue: &Queue,
+    queue: &Queue<'_>,
     settings: &Settings,
     threads: usize,
     mut on_update: impl FnMut(usize, Update),
@@ -95,7 +95,7 @@ pub fn run(
                     // The receiver outlives this scope's threads.
                     let mut send = |update| drop(sender.send((number, update)));
                     send(Update::Started);
-                    supervise::job(&jobs[number], settings, &mut send);
+                    supervise::job(&queue.jobs[number], settings, &mut send);
                     queue.finished(number);
                     send(Update::Finished);
                 }

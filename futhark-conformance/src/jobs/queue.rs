@@ -1,48 +1,42 @@
 //! The order in which workers take jobs.
 
-use std::collections::VecDeque;
+use super::Job;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The jobs that wait for a worker, by their numbers.
 #[derive(Debug)]
-pub struct Queue {
-    jobs: Mutex<Jobs>,
+pub struct Queue<'j> {
+    /// All jobs.
+    pub(super) jobs: &'j [Job],
     /// Jobs of one group share a build, so one of them would wait for the other.
     groups: Vec<usize>,
-    limit: Option<Limit>,
+    until: Option<Instant>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Jobs {
+struct State {
     waiting: VecDeque<usize>,
     running: Vec<usize>,
-}
-
-/// The end of the time in which jobs may begin.
-#[derive(Clone, Debug)]
-pub struct Limit {
-    /// When the last job should end.
-    pub until: Instant,
-    /// The estimated time of each job.
-    pub estimates: Vec<Duration>,
 }
 
 /// How many jobs a worker looks at for one that need not wait.
 const SIGHT: usize = 1000;
 
-impl Queue {
-    /// A queue of these jobs. `groups` has the group of every job of the run. With a limit, no job begins
-    /// that would probably end too late.
+impl<'j> Queue<'j> {
+    /// A queue of some of the jobs. No job begins that would probably end after `until`.
     #[must_use]
-    pub fn new(order: Vec<usize>, groups: Vec<usize>, limit: Option<Limit>) -> Queue {
+    pub fn new(jobs: &'j [Job], order: Vec<usize>, until: Option<Instant>) -> Queue<'j> {
         Queue {
-            jobs: Mutex::new(Jobs {
+            jobs,
+            groups: groups(jobs),
+            until,
+            state: Mutex::new(State {
                 waiting: order.into(),
                 running: Vec::new(),
             }),
-            groups,
-            limit,
         }
     }
 
@@ -61,12 +55,12 @@ impl Queue {
     /// The next job: the first that need not wait for a build of another worker, otherwise the first;
     /// none if no job is left, or none would end in time.
     pub(super) fn take(&self) -> Option<usize> {
-        let mut jobs = self.lock();
-        let Jobs { waiting, running } = &mut *jobs;
+        let mut state = self.lock();
+        let State { waiting, running } = &mut *state;
         let now = Instant::now();
         let in_time = |&job: &usize| {
-            let limit = self.limit.as_ref();
-            limit.is_none_or(|limit| now + limit.estimates[job] <= limit.until)
+            let seconds = Duration::from_secs_f64(self.jobs[job].seconds);
+            self.until.is_none_or(|until| now + seconds <= until)
         };
         let is_free = |job: &usize| {
             let group = self.groups[*job];
@@ -85,18 +79,46 @@ impl Queue {
         self.lock().running.retain(|&other| other != job);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The group of each job: its program and compiler. The jobs of a group use the same build for
+/// comparison, and those on two devices of a backend the same library.
+pub fn groups(jobs: &[Job]) -> Vec<usize> {
+    let mut known = HashMap::new();
+    let number = |job: &'_ Job| {
+        let next = known.len();
+        let group = (job.place.program.clone(), job.place.compiler.clone());
+        *known.entry(group).or_insert(next)
+    };
+    jobs.iter().map(number).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::Device;
+    use crate::record::{CompilerInfo, Place};
+    use futhark_manifest::Backend;
+
+    fn job(program: &str, compiler: &str, seconds: f64) -> Job {
+        let device = Device::host(Backend::C);
+        Job {
+            program: program.into(),
+            place: Place::new(&device, program.to_owned(), compiler.to_owned()),
+            device,
+            compiler: CompilerInfo::new(compiler, "futhark"),
+            checks: Vec::new(),
+            seconds,
+        }
+    }
 
     #[test]
     fn a_worker_takes_a_job_whose_build_no_other_worker_makes() {
-        let queue = Queue::new(vec![2, 0, 1, 3], vec![0, 1, 0, 0], None);
+        let jobs = ["1", "2", "1", "1"].map(|compiler| job("a.fut", compiler, 1.0));
+        let queue = Queue::new(&jobs, vec![2, 0, 1, 3], None);
         assert_eq!(queue.take(), Some(2));
         assert_eq!(queue.take(), Some(1), "0 is of the group of 2");
         assert_eq!(queue.take(), Some(0), "no other group is left");
@@ -108,12 +130,12 @@ mod tests {
 
     #[test]
     fn only_jobs_that_end_in_time_begin() {
-        let seconds = [1, 1000, 1].map(Duration::from_secs);
-        let limit = |left: u64| Limit {
-            until: Instant::now() + Duration::from_secs(left),
-            estimates: seconds.to_vec(),
+        let names = [("a.fut", 1.0), ("b.fut", 1000.0), ("c.fut", 1.0)];
+        let jobs = names.map(|(program, seconds)| job(program, "1", seconds));
+        let queue = |left| {
+            let until = Instant::now() + Duration::from_secs(left);
+            Queue::new(&jobs, vec![1, 0, 2], Some(until))
         };
-        let queue = |left| Queue::new(vec![1, 0, 2], vec![0, 1, 2], Some(limit(left)));
         let short = queue(100);
         assert_eq!([short.take(), short.take()], [Some(0), Some(2)]);
         assert_eq!((short.take(), short.waiting()), (None, vec![1]));

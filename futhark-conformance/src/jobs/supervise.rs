@@ -25,7 +25,7 @@ use super::{Job, Settings, Update, environment, log};
 use crate::child;
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
-use crate::expect::TimeLimits;
+use crate::expect::Expectations;
 use crate::protocol::{Earlier, Event, JobSpec, RunSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome};
 use std::io;
@@ -47,10 +47,8 @@ const PROBE: Duration = Duration::from_secs(60);
 /// Runs a job to its end.
 pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
     // The emulated device reports misuse to this file, which is deleted after the job.
-    let findings = job.device.is_emulated().then(|| match &settings.scratch {
-        Some(scratch) => NamedTempFile::new_in(scratch.path()),
-        None => NamedTempFile::new(),
-    });
+    let is_emulated = job.device.is_emulated();
+    let findings = is_emulated.then(|| NamedTempFile::new_in(settings.scratch.path()));
     let findings = match findings.transpose() {
         Ok(file) => file,
         Err(error) => {
@@ -75,7 +73,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             },
         };
         let process = start(settings, &spec, findings, settings.timeout);
-        let hang_of = |check: &str, case: &str| settings.hangs.of(&job.place, check, case);
+        let hang_of = |check: &str, case: &str| settings.hangs.time_limit(&job.place, check, case);
         let end = match process {
             Ok(mut process) => process.listen(&hang_of, &mut |event| match event {
                 Event::Begin { check, case, .. } => send(Update::Case { check, case }),
@@ -107,7 +105,7 @@ type Next = ControlFlow<Option<Finding>, Option<Finding>>;
 struct Progress<'a> {
     earlier: Earlier,
     /// The time limits of expected hangs.
-    hangs: &'a TimeLimits,
+    hangs: &'a Expectations,
     /// Whether the next child uses optimised code.
     optimise: bool,
     /// The case that the next child repeats in optimised code, and the message of its failure.
@@ -161,7 +159,7 @@ impl<'a> Progress<'a> {
         }
         // The code is not at fault, so it is not repeated with optimisation.
         if death.is_expected {
-            if self.hangs.has_whole(&job.place, &case.check) {
+            if self.hangs.has_whole_limit(&job.place, &case.check) {
                 self.earlier.hung.push(case.check.clone());
             }
             return self.failed(&case, death);
@@ -295,9 +293,7 @@ fn start(
     if let Some(file) = findings {
         command.env(FINDINGS, file);
     }
-    if let Some(scratch) = &settings.scratch {
-        command.env("TMPDIR", scratch.path());
-    }
+    command.env("TMPDIR", settings.scratch.path());
     let spec = serde_json::to_string(spec)?;
     Process::start(command.arg(child::COMMAND), &spec, timeout)
 }
@@ -306,7 +302,9 @@ fn start(
 mod tests {
     use super::*;
     use crate::record::{Place, name};
+    use crate::scratch::Scratch;
     use futhark_manifest::Backend;
+    use std::sync::Arc;
 
     /// The name of the case of `death`.
     const PROCESS: &str = "lifecycle:process";
@@ -319,6 +317,7 @@ mod tests {
             device,
             compiler: CompilerInfo::new("1", "futhark"),
             checks: Vec::new(),
+            seconds: 1.0,
         }
     }
 
@@ -326,8 +325,8 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
-            hangs: TimeLimits::default(),
-            scratch: None,
+            hangs: Arc::default(),
+            scratch: Arc::new(Scratch::new().unwrap()),
             run: RunSpec::new("x".into()),
         }
     }

@@ -1,7 +1,7 @@
 //! The subcommands, and the exit codes of the program.
 //!
 //! ```text
-//! programs ─▶ perform ─┬─ plan ─ select ─ order   which jobs, in which order
+//! programs ─▶ perform ─┬─ plan ─ select           which jobs, in which order
 //!                      ├─ resume                  which of them an earlier run has ended
 //!                      └─ jobs, expect, report    run, judge, report
 //! ```
@@ -9,7 +9,6 @@
 mod config;
 mod devices;
 mod list;
-mod order;
 mod perform;
 mod plan;
 mod programs;

@@ -1,7 +1,6 @@
 //! Runs the jobs of a plan, judges their findings, and adds them to the reports.
 
 use super::config::Config;
-use super::order;
 use super::plan::Plan;
 use super::resume::{self, Interrupted};
 use super::setup::threads;
@@ -10,7 +9,7 @@ use crate::checks::device_code;
 use crate::cli::ReportFiles;
 use crate::corpus::Corpus;
 use crate::expect::{Expectation, Expectations};
-use crate::jobs::{self, Job, Limit, Queue, Update};
+use crate::jobs::{self, Job, Queue, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{Finished, Record};
@@ -25,7 +24,7 @@ use std::collections::HashMap;
 use std::io;
 use std::mem;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Checks programs: finds compilers and devices, compiles each program for each of them, runs the checks
 /// in child processes, and judges the results by the list of expected failures.
@@ -87,24 +86,16 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     let is_kept =
         |(format, target): &mut (Format, Target)| *format == Format::Json && target.is_file();
     let kept = targets.extract_if(.., is_kept).next();
-    let target = match (kept, &scratch) {
-        (Some((_, target)), _) => Ok(target),
-        (None, Some(scratch)) => Target::new(&scratch.path().join(RECORDS)),
-        (None, None) => Err(io::ErrorKind::NotFound.into()),
+    let target = match kept {
+        Some((_, target)) => target,
+        None => Target::new(&scratch.path().join(RECORDS)).map_err(could_not_run)?,
     };
-    let target = target.map_err(could_not_run)?;
     let interrupted = interrupted(config, &plan, target.path())?;
     let is_new = |job: &Job| interrupted.as_ref().is_none_or(|old| !old.has(job));
     let jobs = &plan.selected.jobs;
-    let order = plan.selected.order.iter().copied();
-    let order: Vec<usize> = order.filter(|&number| is_new(&jobs[number])).collect();
-    announce(&plan, order.len(), interrupted.as_ref());
-    let estimates = &plan.selected.estimates;
-    let limit = config.budget.map(|budget| Limit {
-        until: begun + budget,
-        estimates: (estimates.iter().map(|&s| Duration::from_secs_f64(s))).collect(),
-    });
-    let queue = Queue::new(order.clone(), order::groups(jobs), limit);
+    let new = (0..jobs.len()).filter(|&number| is_new(&jobs[number]));
+    let queue = Queue::new(jobs, new.collect(), config.budget.map(|time| begun + time));
+    announce(&plan, queue.len(), interrupted.as_ref());
     let created = JsonReport::create(target.clone(), &plan.header);
     let mut run = Run {
         config,
@@ -113,15 +104,16 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         json: created.map_err(failed(target.path())).map_err(usage)?,
         failed: None,
         expectations,
-        progress: Progress::new(order.len()),
+        progress: Progress::new(queue.len()),
         running: HashMap::new(),
     };
     run.begin(&plan, interrupted.as_ref())?;
-    jobs::run(jobs, &queue, &plan.settings, workers, |number, update| {
+    jobs::run(&queue, &plan.settings, workers, |number, update| {
         run.update(number, update);
     });
     let waiting = queue.waiting();
-    let seconds = waiting.iter().map(|&number| estimates[number]).sum::<f64>() / workers as f64;
+    let seconds = waiting.iter().map(|&number| jobs[number].seconds);
+    let seconds = seconds.sum::<f64>() / workers as f64;
     run.progress.close();
     let written = match run.failed.take() {
         Some(error) => Err(error),

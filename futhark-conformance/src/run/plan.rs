@@ -69,7 +69,7 @@ impl<'c> Plan<'c> {
                 data_folders: data_folders(corpus, config),
                 ..run_spec(config, settings.run, all_compilers, &devices)
             },
-            hangs: expectations.time_limits(),
+            hangs: Arc::new(expectations.clone()),
             ..settings
         };
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
@@ -195,6 +195,7 @@ fn jobs_of(
                     device: device.clone(),
                     compiler: compiler.clone(),
                     checks: checks.to_vec(),
+                    seconds: 0.0,
                 });
             }
         }

@@ -1,7 +1,6 @@
 //! Which jobs a run has, and in which order they begin.
 
 use super::config::Config;
-use super::order;
 use super::setup::threads;
 use super::times::Times;
 use super::{Ended, usage};
@@ -13,17 +12,14 @@ use crate::jobs::Job;
 use crate::pattern::CheckPattern;
 use crate::report::{about, counted};
 use crate::say::errln;
+use crate::shard;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 /// The jobs of a run.
 pub struct Selected {
-    /// The jobs.
+    /// The jobs, in the order in which they begin.
     pub jobs: Vec<Job>,
-    /// The estimated seconds of each.
-    pub estimates: Vec<f64>,
-    /// The order in which they begin, by their numbers.
-    pub order: Vec<usize>,
     /// Whether these are all jobs.
     pub is_whole: bool,
 }
@@ -56,26 +52,18 @@ impl Choice<'_> {
         if in_order {
             jobs = self.by_information(jobs, &constructs);
         }
-        let estimates: Vec<f64> = jobs.iter().map(|job| self.times.estimate(job)).collect();
-        let (jobs, estimates) = match config.shard {
-            None => (jobs, estimates),
-            Some(shard) => {
-                let mine = order::part(&jobs, &estimates, shard);
-                let mine = jobs.into_iter().zip(estimates).zip(mine);
-                let mine = mine.filter(|(_, mine)| *mine);
-                mine.map(|(job, _)| job).unzip()
-            }
-        };
-        let order = match in_order {
-            true => (0..jobs.len()).collect(),
-            false => order::longest_first(&estimates),
-        };
-        Ok(Selected {
-            jobs,
-            estimates,
-            order,
-            is_whole,
-        })
+        for job in &mut jobs {
+            job.seconds = self.times.estimate(job);
+        }
+        if let Some(shard) = config.shard {
+            let mut mine = shard::part(&jobs, shard).into_iter();
+            jobs.retain(|_| mine.next().is_some_and(|mine| mine));
+        }
+        // The longest first, so that the workers end at about the same time.
+        if !in_order {
+            jobs.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+        }
+        Ok(Selected { jobs, is_whole })
     }
 
     /// The estimated time of jobs that run at the same time.

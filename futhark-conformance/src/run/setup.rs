@@ -4,7 +4,7 @@ use super::{Ended, could_not_run, usage};
 use crate::cli::{MachineArgs, RunArgs, WorkArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Search};
-use crate::expect::TimeLimits;
+use crate::expect::Expectations;
 use crate::harness::build::CANNOT_COMPILE;
 use crate::jobs::{self, Settings};
 use crate::parallel;
@@ -40,9 +40,9 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
     scratch::clean_builds(&build_dir);
     Ok(Settings {
         executable,
-        scratch: Some(Arc::new(scratch.map_err(could_not_run)?)),
+        scratch: Arc::new(scratch.map_err(could_not_run)?),
         timeout: Duration::from_secs(work.timeout),
-        hangs: TimeLimits::default(),
+        hangs: Arc::new(Expectations::default()),
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,

@@ -83,6 +83,7 @@ mod tests {
             place: Place::new(&device, program.to_owned(), "1".to_owned()),
             device,
             compiler: CompilerInfo::new("1", "futhark"),
+            seconds: 0.0,
             checks: (checks.iter().map(|c| CheckPattern::from((*c).to_owned()))).collect(),
         }
     }

@@ -121,8 +121,9 @@ fn check(job: Job, shared: &Shared) -> Result<(), Failed> {
     };
     expectations().visit(&place);
     let mut records = Vec::new();
-    let queue = Queue::new(vec![0], vec![0], None);
-    jobs::run(&[job], &queue, &shared.settings, 1, |_, update| {
+    let jobs = [job];
+    let queue = Queue::new(&jobs, vec![0], None);
+    jobs::run(&queue, &shared.settings, 1, |_, update| {
         if let Update::Found(finding) = update {
             let mut record = Record {
                 place: place.clone().into(),
