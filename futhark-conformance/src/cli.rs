@@ -18,11 +18,12 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes of run and report:
-  0  every promise held, or failed as expected
-  1  something failed, or passed unexpectedly
+Exit codes:
+  0  every promise held, or failed as expected; nothing broke; every build is recorded
+  1  something failed, passed unexpectedly, or, for diff, fails now and did not before
   2  wrong usage: an option, a path or a file that cannot be used
-  3  nothing was checked, or the results are incomplete or could not be written";
+  3  nothing was checked or compared, no device works, or the results are incomplete or
+     could not be written";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -185,7 +186,6 @@ pub struct ListArgs {
 
 /// The arguments of `report`.
 #[derive(Debug, Args)]
-#[command(after_help = REPORT_HELP)]
 pub struct ReportArgs {
     /// Files that `run --json` wrote; several files must be parts of one run
     #[arg(value_name = "FILE", required = true)]
@@ -204,18 +204,8 @@ pub struct ReportArgs {
     pub reports: ReportFiles,
 }
 
-const REPORT_HELP: &str = "\
-Examples:
-  futhark-conformance report results.jsonl --html results.html
-  futhark-conformance report part-*.jsonl --json all.jsonl --junit junit.xml
-  futhark-conformance report new.jsonl --baseline old.jsonl --summary new.md
-
-Exit codes: 0 all held, 1 something failed, 2 wrong usage or a damaged file,
-3 nothing was checked, or a part of the run is missing.";
-
 /// The arguments of `diff`.
 #[derive(Debug, Args)]
-#[command(after_help = DIFF_HELP)]
 pub struct DiffArgs {
     /// The older report, which `run --json` wrote
     #[arg(value_name = "OLD")]
@@ -225,19 +215,6 @@ pub struct DiffArgs {
     #[arg(value_name = "NEW")]
     pub new: Option<PathBuf>,
 }
-
-const DIFF_HELP: &str = "\
-Results are compared by program, backend, device, check and case. Two reports with
-one compiler each are compared whatever their compilers; reports with several are
-compared compiler by compiler. A device whose name changed, for example by a new
-driver, is compared with the one that takes its place.
-
-Examples:
-  futhark-conformance diff old.jsonl new.jsonl
-  futhark-conformance diff results.jsonl
-
-Exit codes: 0 nothing broke, 1 something that passed, or was not checked, fails
-now, 2 wrong usage or a damaged file, 3 nothing to compare.";
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
@@ -249,7 +226,6 @@ pub struct ExplainArgs {
 
 /// The arguments of `prepare`.
 #[derive(Debug, Args)]
-#[command(after_help = PREPARE_HELP)]
 pub struct PrepareArgs {
     /// Futhark programs, or folders of programs [default: programs]
     #[arg(value_name = "PATH")]
@@ -277,18 +253,8 @@ pub struct PrepareArgs {
     pub work: WorkArgs,
 }
 
-const PREPARE_HELP: &str = "\
-Example:
-  futhark-conformance prepare programs --backend cuda --into recordings
-and on a machine with programs/ and recordings/, without Futhark and a C compiler:
-  futhark-conformance run programs --backend cuda --futhark recordings/futhark-0.25.32
-
-Exit codes: 0 all builds are recorded, including compile errors; 2 wrong usage, 3 some
-build could not be recorded.";
-
 /// The arguments of `devices`.
 #[derive(Debug, Args)]
-#[command(after_help = DEVICES_HELP)]
 pub struct DevicesArgs {
     /// Compilers and backends.
     #[command(flatten)]
@@ -298,10 +264,6 @@ pub struct DevicesArgs {
     #[command(flatten)]
     pub work: WorkArgs,
 }
-
-const DEVICES_HELP: &str = "\
-Exit codes: 0 at least one device works, 2 wrong usage, 3 no device works, or no
-compiler was found.";
 
 fn backend(name: &str) -> Result<Backend, futhark_manifest::UnknownBackend> {
     name.trim().parse()

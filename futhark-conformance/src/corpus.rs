@@ -11,7 +11,7 @@ use futhark_safe::compile::lexer;
 use std::io;
 use std::path::{Path, PathBuf};
 pub(crate) use walk::is_source;
-use walk::{Found, Kind, NOT_REGULAR, Seen};
+use walk::{NOT_REGULAR, Seen};
 
 /// A Futhark source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Program>> {
             std::fs::read_dir(path).with_context(unreadable)?;
             let found = walk::below(path, &mut seen);
             let found = found.with_context(|| format!("find a .fut file in {shown}"))?;
-            programs.extend(found.into_iter().map(program));
+            programs.extend(found);
         } else if !is_source(path) {
             bail!("use {shown}: its name does not end in .fut");
         } else if !metadata.is_file() {
@@ -173,20 +173,6 @@ fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Program>> {
     }
     packages::set_aside(&mut programs);
     Ok(programs)
-}
-
-fn program(found: Found) -> Program {
-    let Found { path, kind } = found;
-    let read = match kind {
-        Kind::Source => reason_to_skip(&path).map_err(|error| format!("failed to read: {error}")),
-        Kind::NoSource(reason) => Ok(Some(reason)),
-        Kind::Unreadable(reason) => Err(reason),
-    };
-    Program {
-        path,
-        unreadable: read.is_err(),
-        skip: read.unwrap_or_else(Some),
-    }
 }
 
 /// The maximum size of a source file in bytes. Larger files are skipped without being read.

@@ -1,5 +1,6 @@
 //! Finds the sources in a folder and its subfolders.
 
+use super::{Program, reason_to_skip};
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,29 +18,12 @@ impl Seen {
     }
 }
 
-/// What a folder contains.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
-    pub(super) kind: Kind,
-}
-
-#[derive(Debug)]
-pub(super) enum Kind {
-    /// A regular file.
-    Source,
-    /// A file with the name of a source that is none, and why.
-    NoSource(String),
-    /// A folder or a file that cannot be inspected, and why.
-    Unreadable(String),
-}
-
 /// The sources in a folder and its subfolders, sorted; `None` if it has none, seen or not. Skips
 /// hidden files and folders.
 ///
 /// Links are followed after everything else, so that a file that is also in the folder itself has
 /// its own name. Loops of links end, because each folder is read once.
-pub(super) fn below(root: &Path, seen: &mut Seen) -> Option<Vec<Found>> {
+pub(super) fn below(root: &Path, seen: &mut Seen) -> Option<Vec<Program>> {
     let mut walk = Walk {
         seen,
         found: Vec::new(),
@@ -56,7 +40,7 @@ pub(super) fn below(root: &Path, seen: &mut Seen) -> Option<Vec<Found>> {
 
 struct Walk<'s> {
     seen: &'s mut Seen,
-    found: Vec<Found>,
+    found: Vec<Program>,
     links: VecDeque<PathBuf>,
     /// Whether a folder or source was omitted because it was seen before.
     has_seen: bool,
@@ -70,7 +54,7 @@ impl Walk<'_> {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).to_owned();
-                    self.unreadable(path, &error.into());
+                    self.add(&path, Err(error.into()));
                     continue;
                 }
             };
@@ -92,7 +76,7 @@ impl Walk<'_> {
             Ok(target) if target.is_dir() => self.folder(&link),
             Ok(target) => self.file(&link, target.is_file()),
             Err(error) if is_source(&link) => {
-                self.add(&link, Kind::NoSource(format!("a broken link: {error}")));
+                self.add(&link, Ok(Some(format!("a broken link: {error}"))));
             }
             // The link may have nothing to do with Futhark.
             Err(_) => {}
@@ -102,9 +86,9 @@ impl Walk<'_> {
     fn file(&mut self, path: &Path, is_regular: bool) {
         if !is_source(path) {
         } else if !is_regular {
-            self.add(path, Kind::NoSource(NOT_REGULAR.to_owned()));
+            self.add(path, Ok(Some(NOT_REGULAR.to_owned())));
         } else if self.is_new(path) {
-            self.add(path, Kind::Source);
+            self.add(path, reason_to_skip(path));
         }
     }
 
@@ -114,14 +98,12 @@ impl Walk<'_> {
         is_new
     }
 
-    fn unreadable(&mut self, path: PathBuf, error: &io::Error) {
-        self.add(&path, Kind::Unreadable(format!("failed to read: {error}")));
-    }
-
-    fn add(&mut self, path: &Path, kind: Kind) {
-        self.found.push(Found {
+    /// Adds a file, and why it cannot be checked or read.
+    fn add(&mut self, path: &Path, skip: io::Result<Option<String>>) {
+        self.found.push(Program {
             path: path.to_owned(),
-            kind,
+            unreadable: skip.is_err(),
+            skip: skip.unwrap_or_else(|error| Some(format!("failed to read: {error}"))),
         });
     }
 }

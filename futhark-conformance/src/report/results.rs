@@ -378,7 +378,7 @@ mod tests {
         };
         let error = error(&[parts.write("other", &other, &[])]);
         assert!(
-            error.contains("line 1: expected schema 3, got 4"),
+            error.contains("line 1: expected schema 4, got 5"),
             "{error}"
         );
         assert!(Report::read([parts.0.path().join("nowhere")]).is_err());

@@ -13,7 +13,7 @@ use crate::pattern::CheckPattern;
 use crate::report::{about, counted};
 use crate::say::errln;
 use crate::shard;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// The jobs of a run.
@@ -128,33 +128,23 @@ impl Choice<'_> {
     }
 
     /// All jobs, in the order in which they give the most information per time: those of named programs;
-    /// those that cover new constructs; the others, each program's fastest first.
+    /// those that cover new constructs; the others, the fastest first.
     fn by_information(&self, jobs: Vec<Job>, constructs: &Constructs) -> Vec<Job> {
         let (mut ranked, found) = self.partition(jobs, |_| false);
         let milliseconds = |job: &Job, _| (self.times.estimate(job) * 1000.0) as u64;
         let part = self.cover(&found, constructs, milliseconds);
         let mut found: Vec<Option<Job>> = found.into_iter().map(Some).collect();
-        let mut started: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for (number, checks) in part.jobs {
             if let Some(job) = found[number].take() {
-                *started.entry(job.program.clone()).or_default() += 1;
                 ranked.push(Job { checks, ..job });
             }
         }
         let mut rest: Vec<Job> = found.into_iter().flatten().collect();
         rest.sort_by(|one, other| {
-            self.times
-                .estimate(one)
-                .total_cmp(&self.times.estimate(other))
+            let [one, other] = [one, other].map(|job| self.times.estimate(job));
+            one.total_cmp(&other)
         });
-        let with_turn = rest.into_iter().map(|job| {
-            let turn = started.entry(job.program.clone()).or_default();
-            *turn += 1;
-            (*turn, job)
-        });
-        let mut rest: Vec<(usize, Job)> = with_turn.collect();
-        rest.sort_by_key(|(turn, _)| *turn);
-        ranked.extend(rest.into_iter().map(|(_, job)| job));
+        ranked.extend(rest);
         ranked
     }
 
