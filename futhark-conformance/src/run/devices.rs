@@ -43,25 +43,23 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
 
 /// The backend, the device, and whether it works.
 fn line(device: &Device) -> String {
-    let (backend, name, reason) = (device.backend.as_str(), &device.name, device.why());
-    if !device.failure.is_empty() {
-        return shown(&format!("{backend:10} fails: {name}")).into_owned();
-    }
+    let (name, reason) = (&device.name, device.why());
     let options = device.options.iter();
     let options: String = options.map(|option| format!(" with {option}")).collect();
-    let text = match (device.usable, device.kind) {
-        (true, Kind::Real) if device.known_bad => {
-            format!("{backend:10} usable{options}, known to compute wrong results: {name}")
-        }
-        (true, Kind::Real) => format!("{backend:10} usable{options}: {name}"),
-        (true, Kind::Simulated) => format!("{backend:10} usable, simulated: {name}"),
-        (true, Kind::Emulated) => {
-            format!("{backend:10} usable, emulated: {name} (no real one: {reason})")
-        }
-        (false, _) if device.is_unfit() => format!("{backend:10} not usable: {name}: {reason}"),
-        (false, _) => format!("{backend:10} not usable: {reason}"),
+    let kind = match device.kind {
+        Kind::Real if device.known_bad => ", known to compute wrong results",
+        Kind::Real => "",
+        Kind::Simulated => ", simulated",
+        Kind::Emulated => ", emulated",
     };
-    shown(&text).into_owned()
+    let text = match (device.usable, device.kind) {
+        _ if !device.failure.is_empty() => format!("fails: {name}"),
+        (true, Kind::Emulated) => format!("usable{kind}: {name} (no real one: {reason})"),
+        (true, _) => format!("usable{options}{kind}: {name}"),
+        (false, _) if device.is_unfit() => format!("not usable: {name}: {reason}"),
+        (false, _) => format!("not usable: {reason}"),
+    };
+    shown(&format!("{:10} {text}", device.backend.as_str())).into_owned()
 }
 
 /// How well a version of the compiler is supported.

@@ -6,7 +6,7 @@ use super::times::Times;
 use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
 use crate::corpus::Corpus;
-use crate::cover::{self, Constructs, Part};
+use crate::cover::{self, Constructs};
 use crate::expect::Expectations;
 use crate::jobs::Job;
 use crate::pattern::CheckPattern;
@@ -45,24 +45,22 @@ impl Choice<'_> {
         });
         let is_whole = config.budget.is_none() && config.shard.is_none() && reducible.is_empty();
         let mut jobs = self.reduced(kept, reducible, &constructs);
-        // The runners of the parts of a run can have different numbers of processors, and must agree.
-        let in_order = config.budget.is_some_and(|budget| {
-            config.shard.is_some() || self.seconds(&jobs) > budget.as_secs_f64()
-        });
-        if in_order {
-            jobs = self.by_information(jobs, &constructs);
-        }
         for job in &mut jobs {
             job.seconds = self.times.estimate(job);
         }
+        // The runners of the parts of a run can have different numbers of processors, and must agree.
+        let is_limited = config.budget.is_some_and(|budget| {
+            config.shard.is_some() || self.seconds(&jobs) > budget.as_secs_f64()
+        });
         if let Some(shard) = config.shard {
             let mut mine = shard::part(&jobs, shard).into_iter();
             jobs.retain(|_| mine.next().is_some_and(|mine| mine));
         }
-        // The longest first, so that the workers end at about the same time.
-        if !in_order {
-            jobs.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
-        }
+        // The longest first, so that the workers end at about the same time; or, if not all end, the fastest.
+        jobs.sort_by(|one, other| match is_limited {
+            true => one.seconds.total_cmp(&other.seconds),
+            false => other.seconds.total_cmp(&one.seconds),
+        });
         Ok(Selected { jobs, is_whole })
     }
 
@@ -90,10 +88,16 @@ impl Choice<'_> {
         if others.is_empty() {
             return kept;
         }
+        let config = self.config;
+        let is_selected = |check: &&Check| {
+            let is_possible = !config.architectures.is_empty() || check.name != device_code::NAME;
+            let named = |pattern: &CheckPattern| pattern.concerns(check.name);
+            is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
+        };
+        let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
         // Every machine chooses the same part.
-        let part = self.cover(&others, constructs, |job, size| {
-            (FIXED_COST + size as u64) * u64::from(job.device.slowness())
-        });
+        let cost = |job: &Job, size| (FIXED_COST + size as u64) * u64::from(job.device.slowness());
+        let part = cover::choose(&others, &checks, constructs, self.expectations, cost);
         let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
         let (count, all) = (chosen.len(), counted(others.len(), "job"));
         let mut left_out = Vec::new();
@@ -109,7 +113,7 @@ impl Choice<'_> {
         }
         let seconds = about(self.seconds(&left_out));
         let jobs = counted(left_out.len(), "job");
-        if !self.config.all {
+        if !config.all {
             left_out.retain(|job| !programs.contains(&job.program));
             let programs: HashSet<PathBuf> = left_out.into_iter().map(|job| job.program).collect();
             errln!(
@@ -125,44 +129,6 @@ impl Choice<'_> {
             );
         }
         kept
-    }
-
-    /// All jobs, in the order in which they give the most information per time: those of named programs;
-    /// those that cover new constructs; the others, the fastest first.
-    fn by_information(&self, jobs: Vec<Job>, constructs: &Constructs) -> Vec<Job> {
-        let (mut ranked, found) = self.partition(jobs, |_| false);
-        let milliseconds = |job: &Job, _| (self.times.estimate(job) * 1000.0) as u64;
-        let part = self.cover(&found, constructs, milliseconds);
-        let mut found: Vec<Option<Job>> = found.into_iter().map(Some).collect();
-        for (number, checks) in part.jobs {
-            if let Some(job) = found[number].take() {
-                ranked.push(Job { checks, ..job });
-            }
-        }
-        let mut rest: Vec<Job> = found.into_iter().flatten().collect();
-        rest.sort_by(|one, other| {
-            let [one, other] = [one, other].map(|job| self.times.estimate(job));
-            one.total_cmp(&other)
-        });
-        ranked.extend(rest);
-        ranked
-    }
-
-    /// The jobs that together cover every construct with the selected checks.
-    fn cover(
-        &self,
-        jobs: &[Job],
-        constructs: &Constructs,
-        cost: impl Fn(&Job, usize) -> u64,
-    ) -> Part {
-        let config = self.config;
-        let is_selected = |check: &&Check| {
-            let is_possible = !config.architectures.is_empty() || check.name != device_code::NAME;
-            let named = |pattern: &CheckPattern| pattern.concerns(check.name);
-            is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
-        };
-        let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
-        cover::choose(jobs, &checks, constructs, self.expectations, cost)
     }
 }
 
