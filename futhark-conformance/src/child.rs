@@ -2,7 +2,7 @@
 
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
-use crate::devices::Device;
+use crate::devices::{Device, HOST};
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
 use crate::harness::env::Env;
 use crate::harness::limits;
@@ -16,6 +16,7 @@ use crate::protocol::{Event, JobSpec};
 use crate::scratch::replace_file;
 use crate::toolchain;
 use anyhow::Context as _;
+use futhark_manifest::Backend;
 use futhark_safe::ErrorKind;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
@@ -150,14 +151,12 @@ fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
 
 /// Compiles and runs a small program on the device, and reports the device's name.
 fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
-    let mut device = None;
+    let (mut name, mut known_bad) = (String::new(), false);
     steps.run("compile", "probe", || {
-        device = Some(try_device(spec)?);
+        known_bad = try_device(spec, &mut name)?;
         Ok(())
     });
-    if let Some((name, known_bad)) = device {
-        steps.say(&Event::Device { name, known_bad });
-    }
+    steps.say(&Event::Device { name, known_bad });
 }
 
 /// The small program. The path is always the same, so that a later run finds the compiled program,
@@ -171,8 +170,8 @@ fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
     Ok(source)
 }
 
-/// The name of the device, and whether it is known to compute wrong results.
-fn try_device(spec: &JobSpec) -> StepResult<(String, bool)> {
+/// Whether the device is known to compute wrong results. Finds its name, also if the program fails.
+fn try_device(spec: &JobSpec, name: &mut String) -> StepResult<bool> {
     let source = write_probe(&spec.run.build_dir).map_err(|error| {
         let folder = spec.run.build_dir.display();
         Stop::error(format!(
@@ -188,8 +187,23 @@ fn try_device(spec: &JobSpec) -> StepResult<(String, bool)> {
         })?;
     lift_limits(&spec.device);
     let library = Library::build(&build)?;
-    // Only the log names the device; the parent reads it from the standard error.
-    let config = spec.device.config().logging(true);
+    let backend = spec.device.backend;
+    let named = |device: &futhark_safe::Device| match backend {
+        Backend::OpenCl => format!("{}: {}", device.platform.trim(), device.name.trim()),
+        Backend::Cuda | Backend::Hip => device.name.clone(),
+        _ => HOST.to_owned(),
+    };
+    if backend.is_gpu() {
+        let number = spec.device.choice.as_deref().unwrap_or("#0");
+        let number: Option<usize> = number.trim_start_matches('#').parse().ok();
+        // That there is none is an error of the context.
+        let devices = library.devices().unwrap_or_default();
+        *name = number
+            .and_then(|number| devices.get(number))
+            .map(named)
+            .unwrap_or_default();
+    }
+    let config = spec.device.config();
     let context = Context::new(&library, &config.clone().allow_known_bad_device(false));
     let (context, known_bad) = match context {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
@@ -197,15 +211,12 @@ fn try_device(spec: &JobSpec) -> StepResult<(String, bool)> {
         }
         context => (context?, false),
     };
+    // The best of several devices, if none is chosen.
+    *name = named(&context.device()?);
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
         _ => return Err(Stop::mismatch("a small program returned a wrong result")),
     }
-    let backend = spec.device.backend;
-    let name = match backend.is_gpu() {
-        true => String::new(),
-        false => Device::host(backend).name,
-    };
-    Ok((name, known_bad))
+    Ok(known_bad)
 }

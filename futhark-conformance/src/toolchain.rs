@@ -1,5 +1,6 @@
 //! The Futhark compilers of a run.
 
+use crate::key::hex;
 use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
 use anyhow::{Context as _, bail};
@@ -8,8 +9,7 @@ use futhark_safe::compile::{Build, Compiler, Error, Recording};
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use std::env;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A compiler, or a recording, which replaces one for the recorded programs.
@@ -232,17 +232,7 @@ fn hash_of(program: &Path) -> io::Result<String> {
         let text = std::fs::read_to_string(program.join(RECORDED))?;
         return Ok(text.trim().to_owned());
     }
-    let mut file = File::open(program)?;
-    let mut hash = Hash::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
-            length => hash.update(&buffer[..length]),
-        }
-    }
-    let digits = hash.finalize();
-    Ok(digits.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&Hash::hash(&std::fs::read(program)?)))
 }
 
 /// Writes the compiler's hash to its recording: compilers of one version can differ.

@@ -8,7 +8,7 @@ mod pocl;
 
 pub use choose::{at_hand, columns, insist, pick};
 pub use find::{Emulate, Search, find};
-pub(crate) use names::{column_label, emulated_settings, on_platform, one_line, parts};
+pub(crate) use names::{column_label, emulated_settings, one_line, parts};
 pub(crate) use pocl::for_newer_compilers;
 
 use futhark_manifest::Backend;

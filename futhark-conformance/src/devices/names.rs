@@ -34,14 +34,6 @@ pub(crate) fn column_label(name: &str) -> Option<&str> {
     name.starts_with(EMULATED).then_some(EMULATED)
 }
 
-/// The name of an OpenCL device: platform and device.
-pub(crate) fn on_platform(platform: Option<&str>, device: &str) -> String {
-    match platform {
-        Some(platform) => format!("{platform}: {device}"),
-        None => device.to_owned(),
-    }
-}
-
 /// The platform in a name, or the whole name if there is none; and the rest.
 pub(crate) fn parts(name: &str) -> (&str, &str) {
     name.split_once(": ").unwrap_or((name, name))

@@ -23,8 +23,8 @@ pub struct Others {
     pub compiler: PathBuf,
     /// The other compilers of the run, oldest first.
     pub compilers: Vec<PathBuf>,
-    /// The versions of all compilers.
-    pub versions: HashMap<PathBuf, String>,
+    /// The labels of all compilers in reports.
+    pub labels: HashMap<PathBuf, String>,
     /// The compilers as the parent has found them.
     pub seen: Vec<Seen>,
     /// The backends that this process can run.
@@ -54,8 +54,8 @@ impl Others {
             source: program.to_owned(),
             compiler: spec.compiler.clone(),
             compilers: others.cloned().collect(),
-            versions: (spec.run.compilers.iter().cloned())
-                .zip(spec.run.versions.iter().cloned())
+            labels: (spec.run.compilers.iter().cloned())
+                .zip(spec.run.labels.iter().cloned())
                 .collect(),
             seen: spec.run.seen.clone(),
             at_hand: spec.run.at_hand.clone(),
@@ -65,11 +65,11 @@ impl Others {
         }
     }
 
-    /// The compiler's name in messages: its version, or its path.
+    /// The compiler's name in messages: its label, or its path.
     #[must_use]
     pub fn label(&self, compiler: &Path) -> String {
-        let version = self.versions.get(compiler).cloned();
-        version.unwrap_or_else(|| compiler.display().to_string())
+        let label = self.labels.get(compiler).cloned();
+        label.unwrap_or_else(|| compiler.display().to_string())
     }
 
     /// The program for another backend, built by the compiler under test.

@@ -1,11 +1,9 @@
 //! The parent's side: runs jobs on threads, each in child processes.
 //!
 //! [`run`] starts worker threads that take jobs from a [`Queue`]. `supervise` decides what a job does
-//! next, `process` waits for one child, `log` finds the device's name in the child's output, and
-//! `environment` lists the variables that a child gets.
+//! next, `process` waits for one child, and `environment` lists the variables that a child gets.
 
 mod environment;
-mod log;
 mod process;
 mod queue;
 mod supervise;

@@ -20,7 +20,6 @@
 //! The child's standard input is a pipe that has one line, the job, and then tells the child when this
 //! process has ended ([`crate::leash`]).
 
-use super::log;
 use crate::lines::Lines;
 use crate::protocol::{Event, events};
 use crate::record::{Cause, name};
@@ -155,7 +154,7 @@ pub(super) struct Process {
     /// The status, after the child was waited for.
     status: Option<ExitStatus>,
     events: Receiver<Event>,
-    stderr: Arc<Mutex<Tail>>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
     /// Closed when the standard error is.
     stderr_closed: Receiver<()>,
     timeout: Duration,
@@ -179,7 +178,7 @@ impl Process {
         let pipes = child.stdout.take().zip(child.stderr.take());
         let (sender, events) = mpsc::sync_channel(EVENTS);
         let (closed, stderr_closed) = mpsc::channel();
-        let tail = Arc::new(Mutex::new(Tail::default()));
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
         // From here on, an error kills the child.
         let mut process = Process {
             child,
@@ -337,10 +336,10 @@ impl Process {
     }
 
     /// The end of the standard error of a child that has ended.
-    pub(super) fn stderr(&self) -> String {
+    fn stderr(&self) -> String {
         let _ = self.stderr_closed.recv_timeout(GRACE);
-        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.text()
+        let mut tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.make_contiguous().join("\n").trim().to_owned()
     }
 
     fn describe_death(&self, status: ExitStatus) -> String {
@@ -349,11 +348,9 @@ impl Process {
             (None, Some(code)) => format!("the process exited with status {code}"),
             (None, None) => "the process ended".to_owned(),
         };
-        let stderr = self.stderr();
-        if stderr.is_empty() {
-            how
-        } else {
-            format!("{how}; its last output was:\n{stderr}")
+        match self.stderr().as_str() {
+            "" => how,
+            stderr => format!("{how}; its last output was:\n{stderr}"),
         }
     }
 }
@@ -372,45 +369,19 @@ const EXPECTED: &str = ", the time limit of this expected failure";
 const LEFT_BEHIND: &str = "a process that the job started has left its process group and keeps the \
                            output of the job open; it was not waited for";
 
-/// The last lines of a stream, and earlier lines that name the device.
-#[derive(Default)]
-struct Tail {
-    devices: Vec<String>,
-    last: VecDeque<String>,
-}
-
-impl Tail {
-    fn add(&mut self, line: &[u8], omitted: u64) {
-        if self.last.len() == STDERR_LINES {
-            let first = self.last.pop_front();
-            let device = first.filter(|line| log::names_device(line));
-            self.devices.extend(device);
-            self.devices.truncate(STDERR_LINES);
-        }
-        let mut line = String::from_utf8_lossy(line).into_owned();
+/// Keeps the last lines of a stream. Reads to its end, so that the child never blocks on a full pipe. Drops
+/// `_closed` at the end.
+fn keep_tail(stream: impl Read, tail: &Mutex<VecDeque<String>>, _closed: Sender<()>) {
+    for (line, omitted) in Lines::new(stream, STDERR_LINE) {
+        let mut line = String::from_utf8_lossy(&line).into_owned();
         if omitted > 0 {
             line += &format!(" [{omitted} bytes omitted]");
         }
-        self.last.push_back(line);
-    }
-
-    fn text(&self) -> String {
-        let lines: Vec<&str> = self
-            .devices
-            .iter()
-            .chain(&self.last)
-            .map(|line| &**line)
-            .collect();
-        lines.join("\n").trim().to_owned()
-    }
-}
-
-/// Reads to the end of the stream, so that the child never blocks on a full pipe. Drops `_closed` at
-/// the end.
-fn keep_tail(stream: impl Read, tail: &Mutex<Tail>, _closed: Sender<()>) {
-    for (line, omitted) in Lines::new(stream, STDERR_LINE) {
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.add(&line, omitted);
+        if tail.len() == STDERR_LINES {
+            tail.pop_front();
+        }
+        tail.push_back(line);
     }
 }
 
@@ -638,14 +609,11 @@ mod tests {
         let tail = |text: &str| {
             let tail = Mutex::default();
             keep_tail(text.as_bytes(), &tail, mpsc::channel().0);
-            tail.into_inner().unwrap().text()
+            Vec::from(tail.into_inner().unwrap()).join("\n")
         };
         let text: String = (0..1000).map(|i| format!("line {i}\n")).collect();
         let kept = tail(&text);
         assert_eq!(kept.lines().count(), STDERR_LINES);
         assert!(kept.ends_with("line 999"));
-        let kept = tail(&format!("Using device #0\n{text}"));
-        assert_eq!(kept.lines().count(), STDERR_LINES + 1);
-        assert!(kept.starts_with("Using device #0\n"));
     }
 }

@@ -21,7 +21,7 @@
 //! [`super::process`].
 
 use super::process::{Case, Death, End, Process};
-use super::{Job, Settings, Update, environment, log};
+use super::{Job, Settings, Update, environment};
 use crate::child;
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
@@ -257,21 +257,18 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
     };
     let mut reason = "the probe sent no result".to_owned();
     let end = process.listen(&|_, _| None, &mut |event| match event {
-        Event::Device { name, known_bad } => {
-            (device.name, device.known_bad, device.usable) = (name, known_bad, true);
+        Event::Device { name, known_bad } => (device.name, device.known_bad) = (name, known_bad),
+        Event::End(finding) => {
+            device.usable = finding.outcome == Outcome::Pass;
+            reason = finding.message;
         }
-        Event::End(finding) if finding.outcome == Outcome::Fail => reason = finding.message,
         _ => {}
     });
-    // The driver names the device only in its log.
-    let in_log = log::device(&process.stderr());
     if let Some(death) = end.death {
         (device.usable, reason) = (false, death.message);
     }
     if !device.usable {
-        (device.name, device.reason) = (in_log.unwrap_or_default(), reason);
-    } else if device.name.is_empty() {
-        device.name = in_log.unwrap_or_else(|| "default".to_owned());
+        device.reason = reason;
     }
     device
 }

@@ -42,9 +42,9 @@ pub enum Event {
         /// One sentence.
         text: String,
     },
-    /// The probed device works.
+    /// The probed device, whether or not it works.
     Device {
-        /// The device's name; empty if only the log contains it.
+        /// The device's name; empty if it is not known.
         name: String,
         /// Whether it is known to compute wrong results.
         known_bad: bool,

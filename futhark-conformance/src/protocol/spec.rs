@@ -58,8 +58,8 @@ pub struct RunSpec {
     pub data_folders: Option<Vec<PathBuf>>,
     /// All compilers of the run, oldest first, for comparison.
     pub compilers: Vec<PathBuf>,
-    /// Their versions.
-    pub versions: Vec<String>,
+    /// Their labels in reports.
+    pub labels: Vec<String>,
     /// The compilers as the parent has found them.
     pub seen: Vec<Seen>,
     /// The architectures to compile kernels for.
@@ -85,7 +85,7 @@ impl RunSpec {
             input: None,
             data_folders: Some(Vec::new()),
             compilers: Vec::new(),
-            versions: Vec::new(),
+            labels: Vec::new(),
             seen: Vec::new(),
             architectures: Vec::new(),
             at_hand: Vec::new(),
@@ -145,7 +145,7 @@ mod tests {
                 input: None,
                 data_folders: Some(vec!["/x/data".into()]),
                 compilers: vec!["/x/futhark".into(), "/y/futhark".into()],
-                versions: vec!["1".to_owned(), "2".to_owned()],
+                labels: vec!["1-3fa9c1".to_owned(), "1-70aa21".to_owned()],
                 seen: vec![Seen {
                     path: "/x/futhark".into(),
                     version: "0.25.32.\n".to_owned(),

@@ -83,7 +83,7 @@ pub struct Config {
     pub json: Option<PathBuf>,
 
     /// Continue the interrupted run that has written the --json FILE
-    #[arg(long, help_heading = REPORTS)]
+    #[arg(long, requires = "json", help_heading = REPORTS)]
     pub resume: bool,
 
     /// Show what changed since an earlier --json FILE, and use its times

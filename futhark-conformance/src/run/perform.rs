@@ -19,11 +19,9 @@ use crate::report::json::{JsonReport, Line};
 use crate::report::progress::Progress;
 use crate::report::{about, counted, shown};
 use crate::say::errln;
-use anyhow::anyhow;
 use std::collections::HashMap;
 use std::io;
 use std::mem;
-use std::path::Path;
 use std::time::Instant;
 
 /// Checks programs: finds compilers and devices, compiles each program for each of them, runs the checks
@@ -90,9 +88,13 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         Some((_, target)) => target,
         None => Target::new(&scratch.path().join(RECORDS)).map_err(could_not_run)?,
     };
-    let interrupted = interrupted(config, &plan, target.path())?;
+    let jobs = &plan.jobs;
+    let interrupted = match config.resume {
+        true => Interrupted::find(target.path(), &plan.header, jobs, &plan.settings.run),
+        false => Ok(None),
+    };
+    let interrupted = interrupted.map_err(usage)?;
     let is_new = |job: &Job| interrupted.as_ref().is_none_or(|old| !old.has(job));
-    let jobs = &plan.selected.jobs;
     let new = (0..jobs.len()).filter(|&number| is_new(&jobs[number]));
     let queue = Queue::new(jobs, new.collect(), config.budget.map(|time| begun + time));
     announce(&plan, queue.len(), interrupted.as_ref());
@@ -143,26 +145,10 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
 /// The file of the records in the folder for temporary files, if the caller wants no other.
 const RECORDS: &str = "records.jsonl";
 
-/// The results of the interrupted run that this one continues.
-fn interrupted(
-    config: &Config,
-    plan: &Plan<'_>,
-    results: &Path,
-) -> Result<Option<Interrupted>, Ended> {
-    if !config.resume {
-        return Ok(None);
-    }
-    if config.json.is_none() {
-        return Err(usage(anyhow!("--resume needs --json FILE")));
-    }
-    let (jobs, run) = (&plan.selected.jobs, &plan.settings.run);
-    Interrupted::find(results, &plan.header, jobs, run).map_err(usage)
-}
-
 /// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
 /// is still needed.
 fn unmatched(expectations: &Expectations, plan: &Plan<'_>, config: &Config) -> Vec<Expectation> {
-    let can_judge = config.checks.is_empty() && plan.selected.is_whole;
+    let can_judge = config.checks.is_empty() && plan.is_whole;
     // Without `--architectures`, `device-code` has no cases.
     let has_cases = !config.architectures.is_empty();
     let could_match =

@@ -1,7 +1,7 @@
 //! What a run is about to do: its programs, compilers, devices and jobs.
 
 use super::config::Config;
-use super::select::{Choice, Selected};
+use super::select::Choice;
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
 use super::times::Times;
 use super::{Ended, could_not_run, usage};
@@ -11,7 +11,6 @@ use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
 use crate::pattern::CheckPattern;
-use crate::protocol::RunSpec;
 use crate::record::{Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record};
 use crate::report::Report;
 use crate::report::json::SCHEMA;
@@ -24,8 +23,10 @@ use std::sync::Arc;
 pub struct Plan<'c> {
     /// The programs, and files that are skipped.
     pub corpus: &'c Corpus,
-    /// The jobs, with their estimates and their order.
-    pub selected: Selected,
+    /// The jobs, in the order in which they begin.
+    pub jobs: Vec<Job>,
+    /// Whether these are all jobs.
+    pub is_whole: bool,
     /// The settings of the jobs.
     pub settings: Settings,
     /// The first line of the report.
@@ -63,15 +64,18 @@ impl<'c> Plan<'c> {
         let devices = probe(&config.machine, &compilers, &settings);
         must_compile(&devices)?;
         warn(&devices);
-        let all_compilers = compilers.iter().chain(&against);
-        let settings = Settings {
-            run: RunSpec {
-                data_folders: data_folders(corpus, config),
-                ..run_spec(config, settings.run, all_compilers, &devices)
-            },
-            hangs: Arc::new(expectations.clone()),
-            ..settings
-        };
+        settings.hangs = Arc::new(expectations.clone());
+        let run = &mut settings.run;
+        run.seed = config.seed;
+        run.cases = config.inputs.cases;
+        run.input = config.inputs.input.clone();
+        run.data_folders = data_folders(corpus, config);
+        run.architectures = config.architectures.clone();
+        run.at_hand = devices::at_hand(&devices);
+        for compiler in compilers.iter().chain(&against) {
+            run.compilers.push(PathBuf::from(&compiler.path));
+            run.labels.push(compiler.version.clone());
+        }
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
         let chosen = devices::columns(&devices, &config.machine.backends).map_err(could_not_run)?;
@@ -82,7 +86,7 @@ impl<'c> Plan<'c> {
             times: &times,
             expectations: &expectations,
         };
-        let selected = choice.of(jobs)?;
+        let (jobs, is_whole) = choice.of(jobs)?;
         let header = Header {
             schema: SCHEMA,
             generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -97,7 +101,8 @@ impl<'c> Plan<'c> {
         };
         Ok(Plan {
             corpus,
-            selected,
+            jobs,
+            is_whole,
             settings,
             header,
             expectations,
@@ -154,28 +159,6 @@ fn data_folders(corpus: &Corpus, config: &Config) -> Option<Vec<PathBuf>> {
     let folders = corpus.paths().iter().filter(|path| path.is_dir());
     let folders = folders.filter_map(|path| path.canonicalize().ok());
     (!config.allow_outside_data).then(|| folders.collect())
-}
-
-/// The settings for the child processes of this run.
-fn run_spec<'a>(
-    config: &Config,
-    defaults: RunSpec,
-    compilers: impl Iterator<Item = &'a CompilerInfo>,
-    devices: &[Device],
-) -> RunSpec {
-    let (compilers, versions) = compilers
-        .map(|compiler| (PathBuf::from(&compiler.path), compiler.version.clone()))
-        .unzip();
-    RunSpec {
-        seed: config.seed,
-        cases: config.inputs.cases,
-        input: config.inputs.input.clone(),
-        compilers,
-        versions,
-        architectures: config.architectures.clone(),
-        at_hand: devices::at_hand(devices),
-        ..defaults
-    }
 }
 
 /// One job per program, device and compiler, ordered by program.

@@ -16,14 +16,6 @@ use crate::shard;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-/// The jobs of a run.
-pub struct Selected {
-    /// The jobs, in the order in which they begin.
-    pub jobs: Vec<Job>,
-    /// Whether these are all jobs.
-    pub is_whole: bool,
-}
-
 /// What a choice of jobs depends on.
 pub struct Choice<'a> {
     pub corpus: &'a Corpus,
@@ -33,8 +25,9 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Chooses among all jobs, and prints which part that is.
-    pub fn of(&self, jobs: Vec<Job>) -> Result<Selected, Ended> {
+    /// Chooses among all jobs, and prints which part that is. Returns them in the order in which they begin, and
+    /// whether these are all.
+    pub fn of(&self, jobs: Vec<Job>) -> Result<(Vec<Job>, bool), Ended> {
         let config = self.config;
         let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
         // Most of what a device that is known to compute wrong results shows is known.
@@ -61,7 +54,7 @@ impl Choice<'_> {
             true => one.seconds.total_cmp(&other.seconds),
             false => other.seconds.total_cmp(&one.seconds),
         });
-        Ok(Selected { jobs, is_whole })
+        Ok((jobs, is_whole))
     }
 
     /// The estimated time of jobs that run at the same time.

@@ -95,7 +95,7 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
         settings: plan.settings,
         expectations: Mutex::new(expectations),
     });
-    let trials = plan.selected.jobs.into_iter().map(|job| {
+    let trials = plan.jobs.into_iter().map(|job| {
         let shared = Arc::clone(&shared);
         let name = job.place.to_string();
         Trial::test(shown(&name), move || check(job, &shared))

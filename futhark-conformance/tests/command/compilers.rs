@@ -44,7 +44,7 @@ fn two_compilers_of_one_version_are_compared_by_two_runs() {
     let shown = text(&output);
     assert_eq!(output.status.code(), Some(1), "{shown}");
     assert!(
-        shown.contains("1 broken, ") && shown.contains("a.fut on c"),
+        shown.contains("1 broken,") && shown.contains("a.fut on c"),
         "{shown}"
     );
 }
