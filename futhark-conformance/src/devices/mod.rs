@@ -3,13 +3,10 @@
 
 mod choose;
 mod find;
-mod names;
-mod pocl;
 
 pub use choose::{at_hand, columns, insist, pick};
+pub(crate) use find::for_newer_compilers;
 pub use find::{Emulate, Search, find};
-pub(crate) use names::{column_label, emulated_settings, one_line, parts};
-pub(crate) use pocl::for_newer_compilers;
 
 use futhark_manifest::Backend;
 use futhark_safe::Config;
@@ -139,7 +136,7 @@ impl Device {
     /// it or PoCL compiles it.
     #[must_use]
     pub fn has_costly_contexts(&self) -> bool {
-        self.is_slow() || pocl::is_pocl(&self.name)
+        self.is_slow() || find::is_pocl(&self.name)
     }
 
     /// An estimate of the time of a job, in multiples of the time on the host.
@@ -171,7 +168,7 @@ impl Device {
     /// each kernel on first use, but would compile all kernels to write a file.
     #[must_use]
     pub fn needs_cache_file(&self) -> bool {
-        self.compiles_kernels() && !pocl::is_pocl(&self.name)
+        self.compiles_kernels() && !find::is_pocl(&self.name)
     }
 
     /// Settings of a context on this device. A device known to compute wrong results is allowed,
@@ -191,6 +188,57 @@ impl Device {
 /// The name of the host as a device.
 pub(crate) const HOST: &str = "cpu";
 
+impl Kind {
+    /// The kind of a device with this name, as reported by its driver.
+    fn of(name: &str) -> Kind {
+        let name = name.to_lowercase();
+        let simulated = ["oclgrind", "simulat", "emulat"];
+        match simulated.iter().any(|word| name.contains(word)) {
+            true => Kind::Simulated,
+            false => Kind::Real,
+        }
+    }
+}
+
+/// The name of the emulated device in reports. It always contains "emulated".
+fn emulated_name(settings: &str) -> String {
+    match settings {
+        "" => EMULATED.to_owned(),
+        _ => format!("{EMULATED}: {settings}"),
+    }
+}
+
+const EMULATED: &str = "emulated";
+
+/// The settings in the name of an emulated device that has any.
+pub(crate) fn emulated_settings(name: &str) -> Option<&str> {
+    name.strip_prefix(EMULATED)?.strip_prefix(": ")
+}
+
+/// The word that the column of such a device must show.
+pub(crate) fn column_label(name: &str) -> Option<&str> {
+    name.starts_with(EMULATED).then_some(EMULATED)
+}
+
+/// The platform in a name, or the whole name if there is none; and the rest.
+pub(crate) fn parts(name: &str) -> (&str, &str) {
+    name.split_once(": ").unwrap_or((name, name))
+}
+
+/// Shortens a message to one line: keeps the start, which names the source, and the end, which has
+/// the driver's error.
+pub(crate) fn one_line(text: &str) -> String {
+    const BEGINNING: usize = 100;
+    const END: usize = 200;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let places: Vec<usize> = line.char_indices().map(|(place, _)| place).collect();
+    if places.len() <= BEGINNING + END {
+        return line;
+    }
+    let (beginning, end) = (places[BEGINNING], places[places.len() - END]);
+    format!("{} ... {}", &line[..beginning], &line[end..])
+}
+
 /// Serialises a backend as its name.
 mod as_name {
     use futhark_manifest::Backend;
@@ -203,5 +251,24 @@ mod as_name {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Backend, D::Error> {
         let name = String::deserialize(deserializer)?;
         name.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulators_are_recognised_by_name() {
+        assert_eq!(Kind::of("Oclgrind: Oclgrind Simulator"), Kind::Simulated);
+        assert_eq!(Kind::of("NVIDIA A100"), Kind::Real);
+    }
+
+    #[test]
+    fn long_reasons_are_shortened_to_one_line() {
+        assert_eq!(one_line("a\n  b"), "a b");
+        let long = one_line(&format!("from here{}to there", "é".repeat(500)));
+        assert!(long.starts_with("from here") && long.ends_with("to there"));
+        assert_eq!(long.chars().count(), 305);
     }
 }

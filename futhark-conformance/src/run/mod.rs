@@ -16,7 +16,6 @@ mod reports;
 mod resume;
 mod select;
 mod setup;
-mod times;
 mod trials;
 
 pub use config::Config;

@@ -1,9 +1,8 @@
 //! What a run is about to do: its programs, compilers, devices and jobs.
 
 use super::config::Config;
-use super::select::Choice;
+use super::select::{Choice, Times};
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
-use super::times::Times;
 use super::{Ended, could_not_run, usage};
 use crate::checks;
 use crate::corpus::Corpus;
