@@ -37,12 +37,13 @@
 
 use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
-use crate::record::{Cause, Finding, Outcome, Place, Record};
+use crate::record::{Cause, Finding, NOWHERE, Outcome, Place, Record};
 use anyhow::anyhow;
 use serde::{Deserialize, Deserializer, de};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the file, looked up in the folders of the programs and above.
@@ -63,11 +64,6 @@ pub struct Expectation {
     timeout: Option<Duration>,
     /// The folder of the file; the program pattern may be relative to it.
     folder: PathBuf,
-    matched: bool,
-    /// Whether a job that it is about has begun.
-    has_run: bool,
-    /// For entries without a case: whether a case has failed, for each check of the jobs that still run.
-    has_failed: HashMap<(Place, String), bool>,
 }
 
 impl Expectation {
@@ -113,7 +109,7 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// The entries of all lists of a run, and which of them matched.
+/// The entries of all lists of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
     list: Vec<Expectation>,
@@ -184,66 +180,61 @@ impl Expectations {
         }
     }
 
-    /// Records that checks run at this place, so that entries about it must match.
-    pub fn visit(&mut self, place: &Place) {
-        for entry in &mut self.list {
-            entry.has_run |= entry.is_about(place);
-        }
-    }
-
-    /// The first entry about a result, which has matched.
-    fn match_entry(&mut self, Record { place, finding }: &Record) -> Option<&mut Expectation> {
-        let is_about =
-            |entry: &&mut Expectation| entry.is_about_case(place, &finding.check, &finding.case);
-        let entry = self.list.iter_mut().find(is_about)?;
-        entry.matched = true;
-        Some(entry)
+    /// The number of the first entry about a result.
+    fn first(&self, place: &Place, finding: &Finding) -> Option<usize> {
+        let Finding { check, case, .. } = finding;
+        self.list
+            .iter()
+            .position(|entry| entry.is_about_case(place, check, case))
     }
 
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
-    pub fn judge(&mut self, record: &mut Record) {
-        let Some(entry) = self.match_entry(record) else {
+    pub fn judge(&self, record: &mut Record) {
+        let Record { place, finding } = record;
+        let Some(entry) = self.first(place, finding).map(|number| &self.list[number]) else {
             return;
         };
-        let Record { place, finding } = record;
-        let check = (Place::clone(place), finding.check.clone());
         match finding.outcome {
             Outcome::Fail => {
-                entry.has_failed.insert(check, true);
                 finding.outcome = Outcome::ExpectedFail;
                 finding.message = format!("{}\n{}", entry.reason, finding.message);
             }
-            Outcome::Pass if entry.sometimes => {}
-            Outcome::Pass if entry.check.is_whole() => {
-                entry.has_failed.entry(check).or_insert(false);
-            }
-            Outcome::Pass => {
+            Outcome::Pass if !entry.sometimes && !entry.check.is_whole() => {
                 *finding = Finding {
                     seconds: finding.seconds,
                     ..entry.unexpected(&finding.check, &finding.case)
                 };
             }
-            // No result contradicts the entry.
-            Outcome::Skip | Outcome::ExpectedFail => {}
+            // No result contradicts the entry, or all cases of the check together do.
+            Outcome::Pass | Outcome::Skip | Outcome::ExpectedFail => {}
         }
     }
 
-    /// Ends the work at a place: returns a failure for each check that must fail and has only
-    /// passed cases.
-    pub fn close(&mut self, place: &Place) -> Vec<Record> {
-        let mut unexpected = Vec::new();
-        for entry in &mut self.list {
-            let ended = entry.has_failed.extract_if(|(at, _), _| at == place);
-            let passed = ended.filter(|(_, has_failed)| !has_failed);
-            let mut checks: Vec<String> = passed.map(|((_, check), _)| check).collect();
-            checks.sort();
-            unexpected.extend(checks.iter().map(|check| Record {
-                place: place.clone().into(),
-                finding: entry.unexpected(check, ""),
-            }));
+    /// A failure for each check that must fail at a place and has only passed cases among all its judged
+    /// results.
+    #[must_use]
+    pub fn passed_checks(&self, place: &Arc<Place>, judged: &[Finding]) -> Vec<Record> {
+        let mut has_failed: BTreeMap<(usize, &str), bool> = BTreeMap::new();
+        for finding in judged {
+            let Some(number) = self.first(place, finding) else {
+                continue;
+            };
+            let entry = &self.list[number];
+            let check = (number, finding.check.as_str());
+            match finding.outcome {
+                _ if entry.sometimes || !entry.check.is_whole() => {}
+                Outcome::ExpectedFail => drop(has_failed.insert(check, true)),
+                Outcome::Pass => drop(has_failed.entry(check).or_insert(false)),
+                Outcome::Fail | Outcome::Skip => {}
+            }
         }
-        unexpected
+        let passed = has_failed.iter().filter(|(_, has_failed)| !**has_failed);
+        let unexpected = passed.map(|((number, check), _)| Record {
+            place: Arc::clone(place),
+            finding: self.list[*number].unexpected(check, ""),
+        });
+        unexpected.collect()
     }
 
     /// The patterns of checks that, as a whole, are expected to fail at the place.
@@ -273,15 +264,20 @@ impl Expectations {
         })
     }
 
-    /// Counts a result that an earlier part of the run judged.
-    pub fn recall(&mut self, record: &Record) {
-        self.match_entry(record);
-    }
-
-    /// The entries about visited places that matched no result.
-    pub fn unmatched(&self) -> impl Iterator<Item = &Expectation> {
-        let is_unmatched = |entry: &&Expectation| entry.has_run && !entry.matched;
-        self.list.iter().filter(is_unmatched)
+    /// The entries about jobs of a run that match none of its records.
+    pub fn unmatched(&self, records: &[Record]) -> impl Iterator<Item = &Expectation> {
+        let of_jobs = || {
+            records
+                .iter()
+                .filter(|record| record.place.backend != NOWHERE)
+        };
+        let places: HashSet<&Place> = of_jobs().map(|record| &*record.place).collect();
+        let matched = of_jobs().filter_map(|Record { place, finding }| self.first(place, finding));
+        let matched: HashSet<usize> = matched.collect();
+        let unmatched = (self.list.iter().enumerate()).filter(move |(number, entry)| {
+            !matched.contains(number) && places.iter().any(|place| entry.is_about(place))
+        });
+        unmatched.map(|(_, entry)| entry)
     }
 }
 
@@ -367,9 +363,6 @@ impl Entry {
                             sometimes: self.sometimes,
                             timeout: self.timeout,
                             folder: folder.to_owned(),
-                            matched: false,
-                            has_run: false,
-                            has_failed: HashMap::new(),
                         }));
                     }
                 }
@@ -384,7 +377,6 @@ mod tests {
     use super::*;
     use crate::devices::Device;
     use futhark_manifest::Backend;
-    use std::sync::Arc;
 
     fn list(text: &str) -> Expectations {
         Expectations::parse(text, Path::new("programs")).unwrap_or_else(|error| panic!("{error}"))
@@ -416,19 +408,20 @@ mod tests {
 
     #[test]
     fn a_failure_that_matches_is_expected() {
-        let mut expectations = list(F16);
+        let expectations = list(F16);
         let mut failure = record(
             "programs/numbers/f16.fut",
             "blocks",
             "sum #0",
             Outcome::Fail,
         );
-        expectations.visit(&failure.place);
-        assert_eq!(expectations.unmatched().count(), 1);
+        let mut other = failure.clone();
+        other.finding.check = "arrays".to_owned();
+        assert_eq!(expectations.unmatched(&[other]).count(), 1);
         expectations.judge(&mut failure);
         assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
         assert_eq!(failure.finding.message, "known\nexpected 7, got 0");
-        assert_eq!(expectations.unmatched().count(), 0);
+        assert_eq!(expectations.unmatched(&[failure]).count(), 0);
     }
 
     #[test]
@@ -461,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_pass_that_matches_fails() {
-        let mut expectations = list(F16);
+        let expectations = list(F16);
         let mut pass = record("numbers/f16.fut", "blocks", "sum #0", Outcome::Pass);
         expectations.judge(&mut pass);
         assert_eq!(pass.finding.outcome, Outcome::Fail);
@@ -472,7 +465,7 @@ mod tests {
     fn an_entry_for_a_check_needs_one_failure() {
         let text = "[[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks\"\nreason = \"known\"\n";
         let judged = |outcomes: &[Outcome]| {
-            let mut expectations = list(text);
+            let expectations = list(text);
             let mut records: Vec<_> = outcomes
                 .iter()
                 .map(|outcome| record("a.fut", "blocks", "f #0", *outcome))
@@ -484,14 +477,9 @@ mod tests {
                 .iter()
                 .map(|record| record.finding.outcome)
                 .collect();
-            let closed = expectations.close(&record("a.fut", "", "", Pass).place);
-            assert!(
-                expectations
-                    .close(&record("a.fut", "", "", Pass).place)
-                    .is_empty(),
-                "said once"
-            );
-            (after, closed.len())
+            let place = record("a.fut", "", "", Pass).place;
+            let judged: Vec<Finding> = records.into_iter().map(|one| one.finding).collect();
+            (after, expectations.passed_checks(&place, &judged).len())
         };
         use Outcome::{ExpectedFail, Fail, Pass, Skip};
         assert_eq!(judged(&[Pass, Fail]), (vec![Pass, ExpectedFail], 0));
@@ -502,7 +490,7 @@ mod tests {
 
     #[test]
     fn an_entry_with_sometimes_may_pass() {
-        let mut expectations = list(&format!("{F16}sometimes = true\n"));
+        let expectations = list(&format!("{F16}sometimes = true\n"));
         for (outcome, expected) in [
             (Outcome::Pass, Outcome::Pass),
             (Outcome::Fail, Outcome::ExpectedFail),
@@ -510,14 +498,14 @@ mod tests {
             let mut found = record("numbers/f16.fut", "blocks", "sum #0", outcome);
             expectations.judge(&mut found);
             assert_eq!(found.finding.outcome, expected);
+            let closed = expectations.passed_checks(&found.place, &[found.finding]);
+            assert!(closed.is_empty());
         }
-        let place = record("numbers/f16.fut", "", "", Outcome::Pass).place;
-        assert!(expectations.close(&place).is_empty());
     }
 
     #[test]
     fn results_without_an_entry_are_not_changed() {
-        let mut expectations = list(F16);
+        let expectations = list(F16);
         for mut other in [
             record(
                 "programs/numbers/f32.fut",
@@ -547,30 +535,27 @@ mod tests {
 
     #[test]
     fn entries_about_programs_that_did_not_run_are_not_reported() {
-        let mut expectations = list(F16);
-        let mut elsewhere = record(
-            "programs/numbers/f16.fut",
-            "blocks",
-            "sum #0",
-            Outcome::Fail,
-        )
-        .place;
-        Arc::make_mut(&mut elsewhere).backend = "c".into();
-        expectations.visit(&elsewhere);
-        assert_eq!(expectations.unmatched().count(), 0);
+        let expectations = list(F16);
+        let f16 = "programs/numbers/f16.fut";
+        for backend in ["c", NOWHERE] {
+            let mut elsewhere = record(f16, "blocks", "sum #0", Outcome::Fail);
+            Arc::make_mut(&mut elsewhere.place).backend = backend.into();
+            assert_eq!(expectations.unmatched(&[elsewhere]).count(), 0);
+        }
     }
 
     #[test]
     fn each_pattern_of_a_list_must_match_a_failure() {
         let text = "[[expect]]\nprogram = [\"a.fut\", \"b.fut\"]\ncheck = [\"blocks\", \"arrays\"]\nreason = \"known\"\n";
-        let mut expectations = list(text);
-        for (program, check) in [("a.fut", "blocks"), ("b.fut", "arrays")] {
-            let mut failure = record(program, check, "f", Outcome::Fail);
-            expectations.visit(&failure.place);
-            expectations.judge(&mut failure);
+        let expectations = list(text);
+        let mut failures = [("a.fut", "blocks"), ("b.fut", "arrays")]
+            .map(|(program, check)| record(program, check, "f", Outcome::Fail));
+        for failure in &mut failures {
+            expectations.judge(failure);
             assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
         }
-        let missed: Vec<String> = expectations.unmatched().map(ToString::to_string).collect();
+        let missed = expectations.unmatched(&failures);
+        let missed: Vec<String> = missed.map(ToString::to_string).collect();
         assert_eq!(missed.len(), 2, "{missed:?}");
         assert!(missed[0].starts_with("a.fut arrays "), "{missed:?}");
         assert!(missed[1].starts_with("b.fut blocks "), "{missed:?}");

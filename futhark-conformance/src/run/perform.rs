@@ -12,7 +12,7 @@ use crate::expect::{Expectation, Expectations};
 use crate::jobs::{self, Job, Queue, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
-use crate::record::{Finished, Record};
+use crate::record::{Finding, Finished, Place, Record};
 use crate::report::Report;
 use crate::report::files::{Format, Target, failed};
 use crate::report::json::{JsonReport, Line};
@@ -21,7 +21,7 @@ use crate::report::{about, counted, shown};
 use crate::say::errln;
 use std::collections::HashMap;
 use std::io;
-use std::mem;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Checks programs: finds compilers and devices, compiles each program for each of them, runs the checks
@@ -75,8 +75,7 @@ pub fn run(corpus: &Corpus, config: &Config) -> Result<Report, Ended> {
 /// As [`run`], with other report files. The caller prints and finishes the reports.
 pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<Report, Ended> {
     let begun = Instant::now();
-    let mut plan = Plan::of(corpus, config)?;
-    let expectations = mem::take(&mut plan.expectations);
+    let plan = Plan::of(corpus, config)?;
     let workers = threads(config.jobs);
     let mut targets = files.targets(config.json.as_deref()).map_err(usage)?;
     let scratch = plan.settings.scratch.clone();
@@ -105,7 +104,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         spec: &plan.settings.run,
         json: created.map_err(failed(target.path())).map_err(usage)?,
         failed: None,
-        expectations,
+        expectations: &plan.expectations,
         progress: Progress::new(queue.len()),
         running: HashMap::new(),
     };
@@ -121,12 +120,11 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         Some(error) => Err(error),
         None => run.json.close(true),
     };
-    let unmatched = unmatched(&run.expectations, &plan, config);
     let mut report = Report::read([target.path()]).map_err(could_not_run)?;
+    report.unmatched = unmatched(&plan, config, report.records());
     report.header = plan.header;
     report.missing.clear();
     report.baseline = plan.baseline.map(Box::new);
-    report.unmatched = unmatched;
     let left_out = config.budget.filter(|_| !waiting.is_empty());
     report.left_out = left_out.map(|budget| {
         let budget = humantime::format_duration(budget);
@@ -147,17 +145,15 @@ const RECORDS: &str = "records.jsonl";
 
 /// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
 /// is still needed.
-fn unmatched(expectations: &Expectations, plan: &Plan<'_>, config: &Config) -> Vec<Expectation> {
-    let can_judge = config.checks.is_empty() && plan.is_whole;
+fn unmatched(plan: &Plan<'_>, config: &Config, records: &[Record]) -> Vec<Expectation> {
+    if !plan.is_whole || !config.checks.is_empty() {
+        return Vec::new();
+    }
     // Without `--architectures`, `device-code` has no cases.
     let has_cases = !config.architectures.is_empty();
-    let could_match =
-        |entry: &&Expectation| can_judge && (has_cases || !entry.is_for(device_code::NAME));
-    expectations
-        .unmatched()
-        .filter(could_match)
-        .cloned()
-        .collect()
+    let could_match = |entry: &&Expectation| has_cases || !entry.is_for(device_code::NAME);
+    let unmatched = plan.expectations.unmatched(records);
+    unmatched.filter(could_match).cloned().collect()
 }
 
 /// A run that goes on.
@@ -168,7 +164,7 @@ struct Run<'a> {
     json: JsonReport,
     /// The first error of a write.
     failed: Option<io::Error>,
-    expectations: Expectations,
+    expectations: &'a Expectations,
     progress: Progress,
     running: HashMap<usize, Running>,
 }
@@ -177,6 +173,8 @@ struct Running {
     begun: Instant,
     /// A hash of the program as the job began.
     source: String,
+    place: Arc<Place>,
+    found: Vec<Finding>,
 }
 
 impl Run<'_> {
@@ -187,15 +185,9 @@ impl Run<'_> {
             self.json.add(&record).map_err(could_not_run)?;
         }
         if let Some(interrupted) = interrupted {
-            for job in self.jobs.iter().filter(|job| interrupted.has(job)) {
-                self.expectations.visit(&job.place);
-            }
             for line in interrupted.lines().map_err(could_not_run)? {
                 let written = match line.map_err(could_not_run)? {
-                    Line::Record(record) => {
-                        self.expectations.recall(&record);
-                        self.json.add(&record)
-                    }
+                    Line::Record(record) => self.json.add(&record),
                     Line::Finished(job) => self.json.finished(&job),
                     Line::Other => Ok(()),
                 };
@@ -209,21 +201,26 @@ impl Run<'_> {
         let job = &self.jobs[number];
         match update {
             Update::Started => {
-                self.expectations.visit(&job.place);
                 let running = Running {
                     begun: Instant::now(),
                     source: resume::hash(job, self.spec),
+                    place: Arc::new(job.place.clone()),
+                    found: Vec::new(),
                 };
                 self.running.insert(number, running);
             }
             Update::Case { check, case } => self.progress.case(&job.place, &check, &case),
             Update::Remark(text) => self.progress.remark(&job.place, &text),
             Update::Found(finding) => {
+                let Some(running) = self.running.get_mut(&number) else {
+                    return;
+                };
                 let mut record = Record {
-                    place: job.place.clone().into(),
+                    place: Arc::clone(&running.place),
                     finding,
                 };
                 self.expectations.judge(&mut record);
+                running.found.push(record.finding.clone());
                 self.report(number, &record);
             }
             Update::Finished => self.finished(number),
@@ -232,14 +229,21 @@ impl Run<'_> {
 
     fn finished(&mut self, number: usize) {
         let job = &self.jobs[number];
-        // If only some cases of a check ran, a missing failure proves nothing.
-        let whole = self.config.checks.iter().all(CheckPattern::is_whole);
-        for record in self.expectations.close(&job.place).iter().filter(|_| whole) {
-            self.report(number, record);
-        }
-        let Some(Running { begun, source }) = self.running.remove(&number) else {
+        let Some(running) = self.running.remove(&number) else {
             return;
         };
+        let Running {
+            begun,
+            source,
+            place,
+            found,
+        } = running;
+        // If only some cases of a check ran, a missing failure proves nothing.
+        if self.config.checks.iter().all(CheckPattern::is_whole) {
+            for record in self.expectations.passed_checks(&place, &found) {
+                self.report(number, &record);
+            }
+        }
         let seconds = begun.elapsed().as_secs_f64();
         self.progress.finished(number, &job.place, seconds);
         let finished = Finished {

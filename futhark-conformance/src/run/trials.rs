@@ -10,10 +10,9 @@ use crate::leash::Leash;
 use crate::record::{Outcome, Record};
 use crate::report::{shown, shown_lines};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Runs all checks of programs, and of the programs in folders, as tests: one per program, backend,
 /// device and compiler of this machine. This is the `main` of a test with `harness = false`, which has
@@ -84,16 +83,15 @@ impl Config {
 /// What the tests share.
 struct Shared {
     settings: Settings,
-    expectations: Mutex<Expectations>,
+    expectations: Expectations,
 }
 
 fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
-    let mut plan = Plan::of(corpus, config)?;
-    let expectations = mem::take(&mut plan.expectations);
+    let plan = Plan::of(corpus, config)?;
     let skipped: Vec<Trial> = plan.skipped_files().map(|record| skip(&record)).collect();
     let shared = Arc::new(Shared {
         settings: plan.settings,
-        expectations: Mutex::new(expectations),
+        expectations: plan.expectations,
     });
     let trials = plan.jobs.into_iter().map(|job| {
         let shared = Arc::clone(&shared);
@@ -114,30 +112,26 @@ fn skip(record: &Record) -> Trial {
 
 /// Runs all checks of one job. The failure has the messages of all that fail unexpectedly.
 fn check(job: Job, shared: &Shared) -> Result<(), Failed> {
-    let place = job.place.clone();
-    let expectations = || {
-        let expectations = &shared.expectations;
-        expectations.lock().unwrap_or_else(PoisonError::into_inner)
-    };
-    expectations().visit(&place);
-    let mut records = Vec::new();
+    let place = Arc::new(job.place.clone());
+    let expectations = &shared.expectations;
+    let mut found = Vec::new();
     let jobs = [job];
     let queue = Queue::new(&jobs, vec![0], None);
     jobs::run(&queue, &shared.settings, 1, |_, update| {
         if let Update::Found(finding) = update {
             let mut record = Record {
-                place: place.clone().into(),
+                place: Arc::clone(&place),
                 finding,
             };
-            expectations().judge(&mut record);
-            records.push(record);
+            expectations.judge(&mut record);
+            found.push(record.finding);
         }
     });
-    records.extend(expectations().close(&place));
-    let failures = records
-        .iter()
-        .filter(|record| record.finding.outcome == Outcome::Fail);
-    let failures = failures.map(|Record { finding, .. }| {
+    let passed = expectations.passed_checks(&place, &found);
+    found.extend(passed.into_iter().map(|record| record.finding));
+    let failures = found.iter();
+    let failures = failures.filter(|finding| finding.outcome == Outcome::Fail);
+    let failures = failures.map(|finding| {
         let check = format!("{} {}", finding.check, finding.case);
         let cause = finding.cause.map(|cause| cause.to_string());
         let cause = cause.unwrap_or_default();
