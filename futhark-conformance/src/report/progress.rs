@@ -6,7 +6,7 @@ use crate::record::{Outcome, Place, Record};
 use crate::say::errln;
 use console::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// The number of jobs of which each has a line.
@@ -17,8 +17,6 @@ const PAUSE: Duration = Duration::from_secs(20);
 /// The progress display of a run.
 pub struct Progress {
     bar: ProgressBar,
-    /// The results of each job that runs.
-    running: HashMap<usize, Counts>,
     remarks: HashSet<String>,
     /// When the last line was printed.
     last: Instant,
@@ -38,7 +36,6 @@ impl Progress {
         bar.enable_steady_tick(Duration::from_millis(250));
         Progress {
             bar,
-            running: HashMap::new(),
             remarks: HashSet::new(),
             last: Instant::now(),
         }
@@ -59,8 +56,7 @@ impl Progress {
     }
 
     /// A case of a job has ended.
-    pub fn found(&mut self, job: usize, Record { place, finding }: &Record) {
-        self.running.entry(job).or_default().add(finding.outcome);
+    pub fn found(&mut self, Record { place, finding }: &Record) {
         if finding.outcome == Outcome::Fail && !self.bar.is_hidden() {
             let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
             let what = format!("{place}: {} {}", finding.check, finding.case);
@@ -68,10 +64,9 @@ impl Progress {
         }
     }
 
-    /// A job has ended: a line for it, if the output is not a terminal.
-    pub fn finished(&mut self, job: usize, place: &Place, seconds: f64) {
+    /// A job has ended with these results: a line for it, if the output is not a terminal.
+    pub fn finished(&mut self, place: &Place, counts: Counts, seconds: f64) {
         self.bar.inc(1);
-        let counts = self.running.remove(&job).unwrap_or_default();
         let all = self.bar.length().unwrap_or_default();
         let has_line = all <= LINES || counts.failed > 0 || self.last.elapsed() > PAUSE;
         if !self.bar.is_hidden() || !has_line {

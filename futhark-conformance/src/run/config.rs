@@ -143,26 +143,18 @@ impl Config {
     /// build folder.
     #[must_use]
     pub fn options_to_repeat(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        if self.machine.emulate == Emulate::Always {
-            add("--emulate", "always".to_owned());
-        }
-        if let Some(cases) = self.inputs.cases {
-            add("--cases", cases.to_string());
-        }
-        for (option, path) in [
-            ("--input", &self.inputs.input),
-            ("--build-dir", &self.work.build_dir),
-        ] {
-            if let Some(path) = path {
-                add(option, path.display().to_string());
-            }
-        }
-        if self.allow_outside_data {
-            words.push(OUTSIDE_DATA.to_owned());
-        }
-        words
+        let shown = |path: &PathBuf| path.display().to_string();
+        let is_emulated = self.machine.emulate == Emulate::Always;
+        let options = [
+            ("--emulate", is_emulated.then(|| "always".to_owned())),
+            ("--cases", self.inputs.cases.map(|cases| cases.to_string())),
+            ("--input", self.inputs.input.as_ref().map(shown)),
+            ("--build-dir", self.work.build_dir.as_ref().map(shown)),
+        ];
+        let options = options.into_iter();
+        let options = options.filter_map(|(option, value)| Some([option.to_owned(), value?]));
+        let outside = self.allow_outside_data.then(|| OUTSIDE_DATA.to_owned());
+        options.flatten().chain(outside).collect()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::jobs::{self, Job, Queue, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{Finding, Finished, Place, Record};
+use crate::report::Counts;
 use crate::report::Report;
 use crate::report::files::{Format, Target, failed};
 use crate::report::json::{JsonReport, Line};
@@ -221,14 +222,13 @@ impl Run<'_> {
                 };
                 self.expectations.judge(&mut record);
                 running.found.push(record.finding.clone());
-                self.report(number, &record);
+                self.report(&record);
             }
             Update::Finished => self.finished(number),
         }
     }
 
     fn finished(&mut self, number: usize) {
-        let job = &self.jobs[number];
         let Some(running) = self.running.remove(&number) else {
             return;
         };
@@ -238,25 +238,28 @@ impl Run<'_> {
             place,
             found,
         } = running;
+        let mut counts = Counts::default();
+        found.iter().for_each(|finding| counts.add(finding.outcome));
         // If only some cases of a check ran, a missing failure proves nothing.
         if self.config.checks.iter().all(CheckPattern::is_whole) {
             for record in self.expectations.passed_checks(&place, &found) {
-                self.report(number, &record);
+                counts.add(record.finding.outcome);
+                self.report(&record);
             }
         }
         let seconds = begun.elapsed().as_secs_f64();
-        self.progress.finished(number, &job.place, seconds);
+        self.progress.finished(&place, counts, seconds);
         let finished = Finished {
-            place: job.place.clone(),
+            place: Place::clone(&place),
             source,
             seconds,
         };
         self.write(|json| json.finished(&finished));
     }
 
-    /// Shows a record of the job `number`, and adds it to the reports.
-    fn report(&mut self, number: usize, record: &Record) {
-        self.progress.found(number, record);
+    /// Shows a record, and adds it to the reports.
+    fn report(&mut self, record: &Record) {
+        self.progress.found(record);
         self.write(|json| json.add(record));
     }
 
