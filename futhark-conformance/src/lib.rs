@@ -59,7 +59,6 @@ pub mod values;
 pub use cli::{InputArgs, MachineArgs, WorkArgs};
 pub use corpus::Corpus;
 pub use devices::{Device, Emulate};
-pub use expect::Expectation;
 pub use futhark_manifest as manifest;
 pub use pattern::{CheckPattern, Pattern};
 pub use record::{Cause, CompilerInfo, Finding, Header, Outcome, Place, Record};

@@ -7,7 +7,6 @@ use super::repeat::repeat;
 use super::summary::{Counts, Summary};
 use super::{html, junit, markdown, text};
 use crate::devices::Device;
-use crate::expect::Expectation;
 use crate::record::{Header, NOWHERE, Place, Record};
 use std::collections::HashSet;
 use std::fmt;
@@ -62,7 +61,7 @@ pub struct Report {
     /// The results to compare with.
     pub(crate) baseline: Option<Box<Report>>,
     /// The expectations about the checked programs that nothing matched, if the run can tell.
-    pub unmatched: Vec<Expectation>,
+    pub unmatched: Vec<String>,
     /// What the budget left out, as text.
     pub left_out: Option<String>,
     /// The missing parts and ends of reports that were read; empty if the report is complete.

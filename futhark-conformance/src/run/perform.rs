@@ -146,7 +146,7 @@ const RECORDS: &str = "records.jsonl";
 
 /// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
 /// is still needed.
-fn unmatched(plan: &Plan<'_>, config: &Config, records: &[Record]) -> Vec<Expectation> {
+fn unmatched(plan: &Plan<'_>, config: &Config, records: &[Record]) -> Vec<String> {
     if !plan.is_whole || !config.checks.is_empty() {
         return Vec::new();
     }
@@ -154,7 +154,8 @@ fn unmatched(plan: &Plan<'_>, config: &Config, records: &[Record]) -> Vec<Expect
     let has_cases = !config.architectures.is_empty();
     let could_match = |entry: &&Expectation| has_cases || !entry.is_for(device_code::NAME);
     let unmatched = plan.expectations.unmatched(records);
-    unmatched.filter(could_match).cloned().collect()
+    let unmatched = unmatched.filter(could_match);
+    unmatched.map(ToString::to_string).collect()
 }
 
 /// A run that goes on.

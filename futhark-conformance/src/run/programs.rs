@@ -18,8 +18,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let mut report = perform(&corpus, &args.config, &args.reports)?;
     say::out(format_args!("{report}"));
     for entry in &report.unmatched {
-        let entry = entry.to_string();
-        outln!("an expectation that nothing matched: {}", shown(&entry));
+        outln!("an expectation that nothing matched: {}", shown(entry));
     }
     if let Some(left_out) = &report.left_out {
         outln!("{left_out}");
