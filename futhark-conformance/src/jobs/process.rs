@@ -22,7 +22,7 @@
 
 use crate::lines::Lines;
 use crate::protocol::{Event, events};
-use crate::record::{Cause, name};
+use crate::record::Cause;
 use crate::stopwatch::Stopwatch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::VecDeque;
@@ -55,96 +55,10 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// How long the output may stay open after the process group was killed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A case that has begun.
-pub(super) struct Case {
-    pub(super) check: String,
-    pub(super) case: String,
-    pub(super) begun: Instant,
-    /// The case's own time limit. A case that exceeds it is not a failure.
-    pub(super) budget: Option<Duration>,
-    /// Whether later cases need it.
-    pub(super) is_need: bool,
-    /// Why a failure is possible, and no finding.
-    pub(super) excuse: Option<String>,
-    /// The time after which the case has failed as expected.
-    pub(super) hang: Option<Duration>,
-}
-
-impl Case {
-    /// The case for failures of the process itself.
-    pub(super) fn of_the_process(begun: Instant) -> Case {
-        Case {
-            check: "lifecycle".into(),
-            case: "process".into(),
-            begun,
-            budget: None,
-            is_need: false,
-            excuse: None,
-            hang: None,
-        }
-    }
-
-    pub(super) fn name(&self) -> String {
-        name(&self.check, &self.case)
-    }
-
-    /// The case's time limit, if that of others is `usual`, and whether the case was expected to
-    /// exceed it.
-    pub(super) fn time_limit(&self, usual: Duration) -> (Duration, bool) {
-        let usual = self.budget.map_or(usual, |budget| budget.min(usual));
-        match self.hang {
-            Some(hang) if hang < usual => (hang, true),
-            _ => (usual, false),
-        }
-    }
-}
-
-/// Returns the time after which a case of a check has failed as expected.
-pub(super) type HangOf<'a> = dyn Fn(&str, &str) -> Option<Duration> + 'a;
-
-/// The end of a child.
-pub(super) struct End {
-    /// The names of the cases that have ended.
-    pub(super) ended: Vec<String>,
-    /// The case that had begun and not ended.
-    pub(super) case: Option<Case>,
-    /// Why the child did not finish; `None` if it did.
-    pub(super) death: Option<Death>,
-    /// The time of the last event.
-    pub(super) last_event: Instant,
-}
-
 /// Why a child did not finish its work.
 pub(super) struct Death {
     pub(super) cause: Cause,
     pub(super) message: String,
-    /// Whether a case was killed that was expected to hang.
-    pub(super) is_expected: bool,
-}
-
-impl Death {
-    pub(super) fn new(cause: Cause, message: String) -> Death {
-        Death {
-            cause,
-            message,
-            is_expected: false,
-        }
-    }
-}
-
-impl End {
-    /// The end of a child that could not be started.
-    pub(super) fn not_started(error: &io::Error) -> End {
-        End {
-            ended: Vec::new(),
-            case: None,
-            death: Some(Death::new(
-                Cause::Error,
-                format!("failed to start a child process: {error}"),
-            )),
-            last_event: Instant::now(),
-        }
-    }
 }
 
 /// A child process and the threads that read its output. Dropping it kills the child and its process
@@ -206,56 +120,28 @@ impl Process {
         Ok(process)
     }
 
-    /// Passes the child's events on until the child has ended. Kills it if no event arrives within
-    /// the time limit of the current case.
-    pub(super) fn listen(&mut self, hang_of: &HangOf<'_>, on_event: &mut dyn FnMut(Event)) -> End {
-        let mut case: Option<Case> = None;
-        let mut ended = Vec::new();
-        let mut done = false;
-        let mut last_event = Instant::now();
+    /// Passes the child's events on until the child has ended. `on_event` returns how long the child may take
+    /// until the next one; if it takes longer, it is killed. Returns why it did not finish, if it did not.
+    pub(super) fn listen(&mut self, on_event: &mut dyn FnMut(Event) -> Duration) -> Option<Death> {
+        let mut limit = self.timeout;
+        let mut is_done = false;
         let mut stopwatch = Stopwatch::start(Pid::from_child(&self.child));
         // When to stop reading the output of a child that has ended.
         let mut last_moment: Option<Instant> = None;
-        let death = loop {
-            let (limit, is_expected) =
-                (case.as_ref()).map_or((self.timeout, false), |case| case.time_limit(self.timeout));
+        loop {
             match self.events.recv_timeout(INTERVAL.min(limit)) {
                 Ok(event) => {
-                    last_event = Instant::now();
                     stopwatch.restart();
-                    match &event {
-                        Event::Begin {
-                            check,
-                            case: name,
-                            budget,
-                            is_need,
-                            excuse,
-                        } => {
-                            case = Some(Case {
-                                check: check.clone(),
-                                case: name.clone(),
-                                begun: last_event,
-                                budget: *budget,
-                                is_need: *is_need,
-                                excuse: excuse.clone(),
-                                hang: (!is_need).then(|| hang_of(check, name)).flatten(),
-                            });
-                        }
-                        Event::End(_) | Event::Quiet => {
-                            ended.extend(case.take().map(|case| case.name()));
-                        }
-                        Event::Done => done = true,
-                        Event::Device { .. } | Event::Waiting | Event::Remark { .. } => {}
-                    }
-                    on_event(event);
+                    is_done |= event == Event::Done;
+                    limit = on_event(event);
                 }
-                Err(RecvTimeoutError::Disconnected) => break self.reap(done && case.is_none()),
+                Err(RecvTimeoutError::Disconnected) => return self.reap(is_done),
                 Err(RecvTimeoutError::Timeout) => match last_moment {
                     Some(last_moment) if Instant::now() < last_moment => {}
                     Some(_) => {
                         let text = LEFT_BEHIND.to_owned();
                         on_event(Event::Remark { text });
-                        break self.reap(done && case.is_none());
+                        return self.reap(is_done);
                     }
                     None if self.has_ended() => {
                         self.kill();
@@ -263,23 +149,14 @@ impl Process {
                     }
                     None if stopwatch.has_reached(limit) => {
                         let _ = self.end();
-                        let which = if is_expected { EXPECTED } else { "" };
-                        let seconds = limit.as_secs();
-                        break Some(Death {
+                        return Some(Death {
                             cause: Cause::Timeout,
-                            message: format!("no answer within {seconds} s{which}; killed"),
-                            is_expected,
+                            message: format!("no answer within {} s; killed", limit.as_secs()),
                         });
                     }
                     None => {}
                 },
             }
-        };
-        End {
-            ended,
-            case,
-            death,
-            last_event,
         }
     }
 
@@ -292,11 +169,14 @@ impl Process {
         }
         match self.end() {
             _ if is_done => None,
-            Ok(status) => Some(Death::new(Cause::Crash, self.describe_death(status))),
-            Err(error) => Some(Death::new(
-                Cause::Error,
-                format!("failed to wait for the child process: {error}"),
-            )),
+            Ok(status) => Some(Death {
+                cause: Cause::Crash,
+                message: self.describe_death(status),
+            }),
+            Err(error) => Some(Death {
+                cause: Cause::Error,
+                message: format!("failed to wait for the child process: {error}"),
+            }),
         }
     }
 
@@ -362,9 +242,6 @@ impl Drop for Process {
     }
 }
 
-/// What is said about the time limit of an expectation.
-const EXPECTED: &str = ", the time limit of this expected failure";
-
 /// What is said about an output that stays open.
 const LEFT_BEHIND: &str = "a process that the job started has left its process group and keeps the \
                            output of the job open; it was not waited for";
@@ -405,13 +282,16 @@ fn signal_name(signal: i32) -> String {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, timeout: Duration) -> (Vec<Event>, End) {
+    fn shell(script: &str, timeout: Duration) -> (Vec<Event>, Option<Death>) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut process = Process::start(&mut command, "", timeout).unwrap();
         let mut events = Vec::new();
-        let end = process.listen(&|_, _| None, &mut |event| events.push(event));
-        (events, end)
+        let death = process.listen(&mut |event| {
+            events.push(event);
+            timeout
+        });
+        (events, death)
     }
 
     /// A command that writes an event as a child does.
@@ -435,48 +315,46 @@ mod tests {
 
     #[test]
     fn a_child_that_is_done_has_not_died() {
-        let (events, end) = shell(&say(&Event::Done), LONG);
+        let (events, death) = shell(&say(&Event::Done), LONG);
         assert_eq!(events, [Event::Done]);
-        assert!(end.death.is_none());
+        assert!(death.is_none());
     }
 
     #[test]
     fn other_output_on_stdout_is_ignored() {
         let script = format!("printf 'Using device: x'\n{}echo bye\n", say(&Event::Done));
-        let (events, end) = shell(&script, LONG);
+        let (events, death) = shell(&script, LONG);
         assert_eq!(events, [Event::Done]);
-        assert!(end.death.is_none());
+        assert!(death.is_none());
     }
 
     #[test]
     fn a_death_is_reported_with_its_signal_its_step_and_its_stderr() {
         let script = format!("{}echo 'last words' >&2\nkill -SEGV $$\n", say(&begin()));
-        let (_, end) = shell(&script, LONG);
-        let Death { cause, message, .. } = end.death.unwrap();
+        let (_, death) = shell(&script, LONG);
+        let Death { cause, message } = death.unwrap();
         assert_eq!(cause, Cause::Crash);
         assert!(
             message.contains("SIGSEGV") && message.contains("last words"),
             "{message}"
         );
-        assert_eq!(end.case.unwrap().name(), "blocks:main #0");
     }
 
     #[test]
     fn an_exit_within_a_step_is_a_death_even_with_status_0() {
-        let (_, end) = shell(&format!("{}exit 0\n", say(&begin())), LONG);
-        assert_eq!(end.death.unwrap().cause, Cause::Crash);
-        let (_, end) = shell("exit 0\n", LONG);
-        assert!(end.death.unwrap().message.contains("status 0"));
+        let (_, death) = shell(&format!("{}exit 0\n", say(&begin())), LONG);
+        assert_eq!(death.unwrap().cause, Cause::Crash);
+        let (_, death) = shell("exit 0\n", LONG);
+        assert!(death.unwrap().message.contains("status 0"));
     }
 
     #[test]
     fn a_timeout_kills_the_whole_group() {
         let begun = Instant::now();
         let script = format!("{}sleep 60 & sleep 60\n", say(&begin()));
-        let (_, end) = shell(&script, Duration::from_millis(300));
-        let Death { cause, message, .. } = end.death.unwrap();
+        let (_, death) = shell(&script, Duration::from_millis(300));
+        let Death { cause, message } = death.unwrap();
         assert_eq!(cause, Cause::Timeout, "{message}");
-        assert_eq!(end.case.unwrap().case, "main #0");
         assert!(begun.elapsed() < Duration::from_secs(20));
     }
 
@@ -513,43 +391,33 @@ mod tests {
         // The system ends the inner shell after a second of processor time.
         let second = "(ulimit -t 1; while :; do :; done) 2>&1";
         let begun = Instant::now();
-        let (events, end) = shell(&format!("{second}\n{}", say(&Event::Done)), limit);
+        let (events, death) = shell(&format!("{second}\n{}", say(&Event::Done)), limit);
         assert_eq!(events, [Event::Done]);
         assert!(begun.elapsed() > limit, "the load has no effect");
-        assert!(end.death.is_none());
+        assert!(death.is_none());
 
         let limit = limit / 2;
         let begun = Instant::now();
-        let (_, end) = shell("while :; do :; done\n", limit);
-        assert_eq!(end.death.unwrap().cause, Cause::Timeout);
+        let (_, death) = shell("while :; do :; done\n", limit);
+        assert_eq!(death.unwrap().cause, Cause::Timeout);
         let spinning = begun.elapsed();
         let begun = Instant::now();
-        let (_, end) = shell("sleep 60\n", limit);
-        assert_eq!(end.death.unwrap().cause, Cause::Timeout);
+        let (_, death) = shell("sleep 60\n", limit);
+        assert_eq!(death.unwrap().cause, Cause::Timeout);
         let waiting = begun.elapsed();
         assert!(waiting < Duration::from_secs(5), "{waiting:?}");
         assert!(spinning > waiting, "{spinning:?} {waiting:?}");
     }
 
     #[test]
-    fn a_step_that_is_expected_to_hang_is_killed_at_its_own_limit() {
-        let hang_of = |check: &str, case: &str| {
-            assert_eq!((check, case), ("blocks", "main #0"));
-            Some(Duration::from_millis(300))
-        };
+    fn a_step_is_killed_at_its_own_limit() {
+        let begun = Instant::now();
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{}sleep 60\n", say(&begin()))]);
         let mut process = Process::start(&mut command, "", LONG).unwrap();
-        let end = process.listen(&hang_of, &mut |_| {});
-        let death = end.death.unwrap();
-        assert!(death.is_expected && death.cause == Cause::Timeout);
-        let case = end.case.unwrap();
-        assert!(case.begun.elapsed() < LONG);
-        // A limit that is not shorter changes nothing.
-        let second = Duration::from_secs(1);
-        assert_eq!(case.time_limit(second), (Duration::from_millis(300), true));
-        let least = Duration::from_millis(300);
-        assert_eq!(case.time_limit(least), (least, false));
+        let death = process.listen(&mut |_| Duration::from_millis(300));
+        assert_eq!(death.unwrap().cause, Cause::Timeout);
+        assert!(begun.elapsed() < LONG);
     }
 
     #[test]
@@ -559,7 +427,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
         let mut process = Process::start(&mut command, "", LONG).unwrap();
-        assert!(process.listen(&|_, _| None, &mut |_| {}).death.is_none());
+        assert!(process.listen(&mut |_| LONG).is_none());
         let left: i32 = process.stderr().parse().unwrap();
         let has_ended = || {
             let left = Pid::from_raw(left).unwrap();
@@ -582,9 +450,9 @@ mod tests {
     fn a_process_that_leaves_the_group_is_not_waited_for() {
         let script = format!("setsid sleep 3 &\n{}", say(&Event::Done));
         let begun = Instant::now();
-        let (events, end) = shell(&script, LONG);
+        let (events, death) = shell(&script, LONG);
         assert!(begun.elapsed() < Duration::from_millis(2900));
-        assert!(end.death.is_none());
+        assert!(death.is_none());
         assert!(
             matches!(&events[..], [Event::Done, Event::Remark { .. }]),
             "{events:?}"
@@ -597,9 +465,9 @@ mod tests {
             "head -c 50000000 /dev/zero\n{}head -c 50000000 /dev/zero >&2\necho end >&2\nkill -SEGV $$\n",
             say(&begin())
         );
-        let (events, end) = shell(&script, LONG);
+        let (events, death) = shell(&script, LONG);
         assert_eq!(events, [begin()]);
-        let message = end.death.unwrap().message;
+        let message = death.unwrap().message;
         assert!(message.len() < 2 * STDERR_LINE, "{}", message.len());
         assert!(message.contains("bytes omitted]"), "{message}");
     }

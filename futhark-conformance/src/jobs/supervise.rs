@@ -20,14 +20,14 @@
 //! [`crate::harness::steps::MAX_OVERRUNS`]. How a child is waited for and killed is described in
 //! [`super::process`].
 
-use super::process::{Case, Death, End, Process};
+use super::process::{Death, Process};
 use super::{Job, Settings, Update, environment};
 use crate::child;
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
 use crate::expect::Expectations;
 use crate::protocol::{Earlier, Event, JobSpec, RunSpec};
-use crate::record::{Cause, CompilerInfo, Finding, Outcome};
+use crate::record::{Cause, CompilerInfo, Finding, Outcome, name};
 use std::io;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::{Path, PathBuf};
@@ -72,27 +72,63 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                 ..settings.run.clone()
             },
         };
-        let process = start(settings, &spec, findings, settings.timeout);
-        let hang_of = |check: &str, case: &str| settings.hangs.time_limit(&job.place, check, case);
-        let end = match process {
-            Ok(mut process) => process.listen(&hang_of, &mut |event| match event {
-                Event::Begin { check, case, .. } => send(Update::Case { check, case }),
-                Event::End(finding) => send(Update::Found(finding)),
-                Event::Waiting => send(Update::Case {
-                    check: "compile".to_owned(),
-                    case: "waiting for another run".to_owned(),
-                }),
-                Event::Remark { text } => send(Update::Remark(text)),
-                Event::Quiet | Event::Device { .. } | Event::Done => {}
+        let death = match start(settings, &spec, findings, settings.timeout) {
+            Ok(mut process) => process.listen(&mut |event| progress.event(event, job, send)),
+            Err(error) => Some(Death {
+                cause: Cause::Error,
+                message: format!("failed to start a child process: {error}"),
             }),
-            Err(error) => End::not_started(&error),
         };
-        let next = progress.next(end, job);
+        let next = progress.next(death, job);
         if let Break(Some(finding)) | Continue(Some(finding)) = &next {
             send(Update::Found(finding.clone()));
         }
         if next.is_break() {
             return;
+        }
+    }
+}
+
+/// A case that has begun.
+struct Case {
+    check: String,
+    case: String,
+    begun: Instant,
+    /// The case's own time limit. A case that exceeds it is not a failure.
+    budget: Option<Duration>,
+    /// Whether later cases need it.
+    is_need: bool,
+    /// Why a failure is possible, and no finding.
+    excuse: Option<String>,
+    /// The time after which the case has failed as expected.
+    hang: Option<Duration>,
+}
+
+impl Case {
+    /// The case for failures of the process itself.
+    fn of_the_process(begun: Instant) -> Case {
+        Case {
+            check: "lifecycle".into(),
+            case: "process".into(),
+            begun,
+            budget: None,
+            is_need: false,
+            excuse: None,
+            hang: None,
+        }
+    }
+
+    fn name(&self) -> String {
+        name(&self.check, &self.case)
+    }
+
+    /// The case's time limit, if that of others is `usual`, and whether the case was expected to
+    /// exceed it.
+    fn time_limit(&self, usual: Duration) -> (Duration, bool) {
+        let usual = self.budget.map_or(usual, |budget| budget.min(usual));
+        match self.hang {
+            Some(hang) if hang < usual => (hang, true),
+            _ => (usual, false),
         }
     }
 }
@@ -104,6 +140,11 @@ type Next = ControlFlow<Option<Finding>, Option<Finding>>;
 /// The progress of a job over its child processes.
 struct Progress<'a> {
     earlier: Earlier,
+    /// The case that has begun and not ended.
+    case: Option<Case>,
+    last_event: Instant,
+    /// The usual time limit of a case.
+    timeout: Duration,
     /// The time limits of expected hangs.
     hangs: &'a Expectations,
     /// Whether the next child uses optimised code.
@@ -120,6 +161,9 @@ impl<'a> Progress<'a> {
     fn new(settings: &'a Settings) -> Progress<'a> {
         Progress {
             earlier: Earlier::default(),
+            case: None,
+            last_event: Instant::now(),
+            timeout: settings.timeout,
             hangs: &settings.hangs,
             optimise: settings.run.optimise,
             repeated: None,
@@ -129,15 +173,69 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Passes an event on. Returns how long the child may take until the next one.
+    fn event(&mut self, event: Event, job: &Job, send: &mut dyn FnMut(Update)) -> Duration {
+        self.last_event = Instant::now();
+        match event {
+            Event::Begin {
+                check,
+                case,
+                budget,
+                is_need,
+                excuse,
+            } => {
+                let hang = self.hangs.time_limit(&job.place, &check, &case);
+                send(Update::Case {
+                    check: check.clone(),
+                    case: case.clone(),
+                });
+                self.case = Some(Case {
+                    check,
+                    case,
+                    begun: self.last_event,
+                    budget,
+                    is_need,
+                    excuse,
+                    hang: hang.filter(|_| !is_need),
+                });
+            }
+            Event::End(finding) => {
+                self.end_case();
+                send(Update::Found(finding));
+            }
+            Event::Quiet => self.end_case(),
+            Event::Waiting => send(Update::Case {
+                check: "compile".to_owned(),
+                case: "waiting for another run".to_owned(),
+            }),
+            Event::Remark { text } => send(Update::Remark(text)),
+            Event::Device { .. } | Event::Done => {}
+        }
+        let limit = self.case.as_ref().map(|case| case.time_limit(self.timeout));
+        limit.map_or(self.timeout, |(limit, _)| limit)
+    }
+
+    fn end_case(&mut self) {
+        self.earlier
+            .ended
+            .extend(self.case.take().map(|case| case.name()));
+    }
+
     /// Decides how the job continues after the end of a child.
-    fn next(&mut self, end: End, job: &Job) -> Next {
-        let Some(death) = end.death else {
-            return Break(None);
+    fn next(&mut self, death: Option<Death>, job: &Job) -> Next {
+        let case = self.case.take();
+        let mut death = match (death, &case) {
+            (Some(death), _) => death,
+            (None, None) => return Break(None),
+            // A child says that it is done after its last case.
+            (None, Some(_)) => Death {
+                cause: Cause::Crash,
+                message: "the process ended within a case".to_owned(),
+            },
         };
-        self.earlier.ended.extend(end.ended);
         self.earlier.last_was_slow = false;
-        let Some(case) = end.case else {
-            let case = Case::of_the_process(end.last_event);
+        let Some(case) = case else {
+            let case = Case::of_the_process(self.last_event);
             let message = format!("between two cases: {}", death.message);
             return Break(Some(failure(&case, death.cause, message)));
         };
@@ -155,14 +253,20 @@ impl<'a> Progress<'a> {
                 "{first}\nin optimised code, {} fails: {}",
                 case.check, death.message
             );
-            return self.failed(&repeated, Death::new(Cause::Timeout, message));
+            let cause = Cause::Timeout;
+            return self.failed(&repeated, Death { cause, message }, false);
         }
+        let (limit, is_expected) = case.time_limit(self.timeout);
         // The code is not at fault, so it is not repeated with optimisation.
-        if death.is_expected {
+        if timed_out && is_expected {
+            death.message = format!(
+                "no answer within {} s, the time limit of this expected failure; killed",
+                limit.as_secs()
+            );
             if self.hangs.has_whole_limit(&job.place, &case.check) {
                 self.earlier.hung.push(case.check.clone());
             }
-            return self.failed(&case, death);
+            return self.failed(&case, death, true);
         }
         if timed_out && case.budget.is_some() {
             self.has_died_in(&case);
@@ -179,16 +283,12 @@ impl<'a> Progress<'a> {
             self.repeated = Some((case, death.message));
             return Continue(None);
         }
-        self.failed(&case, death)
+        self.failed(&case, death, false)
     }
 
     /// What follows a case that has failed by ending a child.
-    fn failed(&mut self, case: &Case, death: Death) -> Next {
-        let Death {
-            cause,
-            message,
-            is_expected,
-        } = death;
+    fn failed(&mut self, case: &Case, death: Death, is_expected: bool) -> Next {
+        let Death { cause, message } = death;
         self.has_died_in(case);
         self.deaths += 1;
         // An expected hang took little time.
@@ -248,7 +348,8 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
         run: settings.run.clone(),
     };
     let mut device = device.clone();
-    let mut process = match start(settings, &spec, None, settings.timeout.max(PROBE)) {
+    let limit = settings.timeout.max(PROBE);
+    let mut process = match start(settings, &spec, None, limit) {
         Ok(process) => process,
         Err(error) => {
             device.reason = error.to_string();
@@ -256,15 +357,20 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
         }
     };
     let mut reason = "the probe sent no result".to_owned();
-    let end = process.listen(&|_, _| None, &mut |event| match event {
-        Event::Device { name, known_bad } => (device.name, device.known_bad) = (name, known_bad),
-        Event::End(finding) => {
-            device.usable = finding.outcome == Outcome::Pass;
-            reason = finding.message;
+    let death = process.listen(&mut |event| {
+        match event {
+            Event::Device { name, known_bad } => {
+                (device.name, device.known_bad) = (name, known_bad);
+            }
+            Event::End(finding) => {
+                device.usable = finding.outcome == Outcome::Pass;
+                reason = finding.message;
+            }
+            _ => {}
         }
-        _ => {}
+        limit
     });
-    if let Some(death) = end.death {
+    if let Some(death) = death {
         (device.usable, reason) = (false, death.message);
     }
     if !device.usable {
@@ -298,7 +404,7 @@ fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Place, name};
+    use crate::record::Place;
     use crate::scratch::Scratch;
     use futhark_manifest::Backend;
     use std::sync::Arc;
@@ -328,6 +434,20 @@ mod tests {
         }
     }
 
+    /// The end of a child.
+    struct End {
+        ended: Vec<String>,
+        case: Option<Case>,
+        death: Death,
+    }
+
+    /// What follows the end of a child.
+    fn after(progress: &mut Progress<'_>, end: End, job: &Job) -> Next {
+        progress.earlier.ended.extend(end.ended);
+        progress.case = end.case;
+        progress.next(Some(end.death), job)
+    }
+
     /// The death of a child in a case with this budget, after another case.
     fn death(cause: Cause, budget: Option<Duration>) -> End {
         let mut case = Case::of_the_process(Instant::now());
@@ -335,8 +455,10 @@ mod tests {
         End {
             ended: vec!["compile".into()],
             case: Some(case),
-            death: Some(Death::new(cause, "m".into())),
-            last_event: Instant::now(),
+            death: Death {
+                cause,
+                message: "m".into(),
+            },
         }
     }
 
@@ -344,15 +466,15 @@ mod tests {
     fn a_crash_fails_its_case_and_the_next_child_goes_on_with_the_others() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let next = progress.next(death(Cause::Crash, None), &job);
+        let next = after(&mut progress, death(Cause::Crash, None), &job);
         assert!(matches!(next, Continue(Some(finding)) if finding.message == "m"));
         assert!(progress.earlier.ended.contains("compile"));
         assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         for _ in 2..MAX_DEATHS {
-            let next = progress.next(death(Cause::Crash, None), &job);
+            let next = after(&mut progress, death(Cause::Crash, None), &job);
             assert!(matches!(next, Continue(Some(_))));
         }
-        let next = progress.next(death(Cause::Crash, None), &job);
+        let next = after(&mut progress, death(Cause::Crash, None), &job);
         assert!(matches!(next, Break(Some(_))));
     }
 
@@ -361,7 +483,7 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut end = death(Cause::Crash, None);
         end.case.as_mut().unwrap().excuse = Some("why".into());
-        let next = Progress::new(&settings).next(end, &job);
+        let next = after(&mut Progress::new(&settings), end, &job);
         let Continue(Some(finding)) = next else {
             panic!()
         };
@@ -374,7 +496,7 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
         let end = death(Cause::Timeout, Some(Duration::from_secs(1)));
-        let Continue(Some(finding)) = progress.next(end, &job) else {
+        let Continue(Some(finding)) = after(&mut progress, end, &job) else {
             panic!("the case has no result")
         };
         assert_eq!(finding.outcome, Outcome::Skip);
@@ -386,7 +508,7 @@ mod tests {
             ..
         } = &progress.earlier;
         assert!(fatal.contains(PROCESS) && *overruns == 1 && *last_was_slow);
-        let _ = progress.next(death(Cause::Crash, None), &job);
+        let _ = after(&mut progress, death(Cause::Crash, None), &job);
         assert!(!progress.earlier.last_was_slow);
     }
 
@@ -394,15 +516,19 @@ mod tests {
     fn a_timeout_is_repeated_in_optimised_code_before_it_is_a_failure() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let next = progress.next(death(Cause::Timeout, None), &job);
+        let next = after(&mut progress, death(Cause::Timeout, None), &job);
         assert!(matches!(next, Continue(None)));
         assert!(!progress.earlier.ended.contains(PROCESS));
         assert!(progress.optimise);
-        let next = progress.next(death(Cause::Timeout, None), &job);
+        let next = after(&mut progress, death(Cause::Timeout, None), &job);
         assert!(matches!(next, Continue(Some(_))));
 
         let mut progress = Progress::new(&settings);
-        let next = progress.next(death(Cause::Timeout, None), &job_on(Backend::OpenCl));
+        let next = after(
+            &mut progress,
+            death(Cause::Timeout, None),
+            &job_on(Backend::OpenCl),
+        );
         assert!(matches!(next, Continue(Some(_))), "kernels are optimised");
     }
 
@@ -412,11 +538,11 @@ mod tests {
         let mut progress = Progress::new(&settings);
         let hang = || {
             let mut end = death(Cause::Timeout, None);
-            end.death.as_mut().unwrap().is_expected = true;
+            end.case.as_mut().unwrap().hang = Some(Duration::from_secs(1));
             end
         };
         for _ in 0..=MAX_TIMEOUTS {
-            let next = progress.next(hang(), &job);
+            let next = after(&mut progress, hang(), &job);
             let Continue(Some(finding)) = next else {
                 panic!("not resumed")
             };
@@ -426,7 +552,7 @@ mod tests {
         // Also with a budget.
         let mut end = hang();
         end.case.as_mut().unwrap().budget = Some(Duration::from_secs(3));
-        let next = progress.next(end, &job);
+        let next = after(&mut progress, end, &job);
         assert!(matches!(next, Continue(Some(finding)) if finding.outcome == Outcome::Fail));
     }
 
@@ -443,7 +569,7 @@ mod tests {
         let (job, settings) = (job_on(Backend::C), settings());
         for (check, case) in [("compile", ""), ("lifecycle", "load")] {
             let mut progress = Progress::new(&settings);
-            let next = progress.next(death_in(check, case), &job);
+            let next = after(&mut progress, death_in(check, case), &job);
             assert!(matches!(next, Continue(Some(_))), "{check} {case}");
             assert!(progress.earlier.fatal.contains(&name(check, case)));
         }
@@ -453,9 +579,9 @@ mod tests {
     fn a_case_keeps_its_own_failure_if_its_optimised_code_does_not_compile() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let next = progress.next(death(Cause::Timeout, None), &job);
+        let next = after(&mut progress, death(Cause::Timeout, None), &job);
         assert!(matches!(next, Continue(None)));
-        let next = progress.next(death_in("compile", ""), &job);
+        let next = after(&mut progress, death_in("compile", ""), &job);
         let Continue(Some(finding)) = next else {
             panic!()
         };
@@ -464,7 +590,7 @@ mod tests {
         assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         assert!(!progress.optimise);
         // The next slow case is not repeated.
-        let next = progress.next(death_in("blocks", "f #0"), &job);
+        let next = after(&mut progress, death_in("blocks", "f #0"), &job);
         assert!(matches!(next, Continue(Some(finding)) if finding.check == "blocks"));
     }
 
@@ -472,10 +598,10 @@ mod tests {
     fn a_case_that_passes_in_optimised_code_is_not_blamed_for_a_later_death() {
         let (job, settings) = (job_on(Backend::C), settings());
         let mut progress = Progress::new(&settings);
-        let _ = progress.next(death(Cause::Timeout, None), &job);
+        let _ = after(&mut progress, death(Cause::Timeout, None), &job);
         let mut end = death_in("blocks", "f #0");
         end.ended.push(PROCESS.to_owned());
-        let next = progress.next(end, &job);
+        let next = after(&mut progress, end, &job);
         assert!(matches!(next, Continue(Some(finding)) if finding.check == "blocks"));
     }
 
@@ -488,7 +614,7 @@ mod tests {
             end.case.as_mut().unwrap().is_need = true;
             end
         };
-        assert!(matches!(progress.next(end(), &job), Continue(None)));
+        assert!(matches!(after(&mut progress, end(), &job), Continue(None)));
         assert!(progress.earlier.fatal.contains(PROCESS));
     }
 
@@ -500,7 +626,7 @@ mod tests {
             case: None,
             ..death(Cause::Crash, None)
         };
-        let Break(Some(finding)) = progress.next(end, &job) else {
+        let Break(Some(finding)) = after(&mut progress, end, &job) else {
             panic!("the job goes on")
         };
         assert_eq!(
