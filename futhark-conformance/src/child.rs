@@ -3,14 +3,13 @@
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
+use crate::harness::answers::Costs;
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
-use crate::harness::env::Env;
+use crate::harness::env::{Env, read_tuning};
 use crate::harness::limits;
-use crate::harness::others::Others;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::unchecked;
 use crate::harness::watch::Watch;
-use crate::inputs::Settings;
 use crate::leash;
 use crate::protocol::{Event, JobSpec};
 use crate::scratch::replace_file;
@@ -22,6 +21,7 @@ use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// The subcommand of a child process: no word that a test is filtered by.
 pub const COMMAND: &str = "@job";
@@ -101,24 +101,22 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     if device.supports_memory_limit() {
         limits::limit_memory(spec.run.memory);
     }
-    let mut env = Env::new(&library, &blocks, device, spec.run.seed);
     // Without a cache file, contexts only take longer to create.
     let folder = device.needs_cache_file().then(tempfile::tempdir);
     let folder = folder.and_then(Result::ok);
-    env.inputs = Settings {
-        cases: spec.run.cases,
-        regressions: spec.run.regressions.clone(),
-        input: spec.run.input.clone(),
-        slow: device.is_slow(),
-        last_was_slow: spec.earlier.last_was_slow,
+    let env = Env {
+        source: program,
+        spec,
+        library: &library,
+        blocks: &blocks,
+        cache: folder.as_ref().map(|folder| folder.path().join("kernels")),
+        unchecked,
+        tuning: read_tuning(program, spec.run.data_folders.as_deref(), &library),
+        remark: steps.remark(),
+        costs: Costs::default(),
+        others: Mutex::default(),
+        context: Mutex::default(),
     };
-    env.others = Others::of(program, spec);
-    env.data_folders = spec.run.data_folders.as_deref();
-    env.read_tuning();
-    env.architectures = &spec.run.architectures;
-    env.unchecked = unchecked;
-    env.remark = steps.remark();
-    env.cache = folder.as_ref().map(|folder| folder.path().join("kernels"));
     checks::run(&env, steps);
 }
 

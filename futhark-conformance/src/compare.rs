@@ -1,110 +1,122 @@
 //! Comparing results with expected values.
 
 use crate::values::HostValue;
-use std::fmt;
+use futhark_manifest::ElemType;
 
 /// The largest difference of two floats, absolute and relative to the largest finite expected
 /// element. The same as in `futhark test`.
 pub const TOLERANCE: f64 = 0.002;
 
-/// The first difference of two values.
+/// The first place where two values differ.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mismatch(String);
+pub struct Difference {
+    /// The kind of the difference.
+    pub kind: DifferenceKind,
+    /// The place, the expected and the actual contents.
+    pub message: String,
+}
 
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+/// A kind of difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// The structure: variant, shape, number of parts.
+    Form,
+    /// The value of a float.
+    Float,
+    /// The value of an integer.
+    Integer,
+    /// A boolean.
+    Bool,
+}
+
+/// How exactly values must agree. Types and shapes must be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// In every bit, including NaN payloads.
+    Bits,
+    /// Floats within [`TOLERANCE`], where NaN equals NaN, and other types exactly.
+    Tolerance,
+}
+
+impl Difference {
+    /// A difference of structure.
+    pub fn form(message: String) -> Difference {
+        let kind = DifferenceKind::Form;
+        Difference { kind, message }
+    }
+
+    /// The same difference, with a place before its message.
+    #[must_use]
+    pub fn at(self, place: &str) -> Difference {
+        let message = format!("{place}: {}", self.message);
+        Difference { message, ..self }
     }
 }
 
-/// Compares a result with the expected value: type, shape, integers and booleans exactly, floats
-/// within [`TOLERANCE`]; NaN equals NaN.
+/// Compares a result with the expected value.
 ///
 /// # Errors
 /// The first difference, with its index.
-pub fn compare(actual: &HostValue, expected: &HostValue) -> Result<(), Mismatch> {
-    same_type(actual, expected)?;
+pub fn compare(actual: &HostValue, expected: &HostValue, within: Within) -> Result<(), Difference> {
+    if (actual.elem(), actual.shape()) != (expected.elem(), expected.shape()) {
+        return Err(Difference::form(format!(
+            "expected {}, got {}",
+            expected.type_text(),
+            actual.type_text()
+        )));
+    }
     let floats = (0..expected.count()).filter_map(|i| expected.float(i));
-    let largest = floats
-        .filter(|x| x.is_finite())
-        .fold(0.0, |a: f64, x| a.max(x.abs()));
+    let largest = match within {
+        Within::Bits => 0.0,
+        Within::Tolerance => floats
+            .filter(|x| x.is_finite())
+            .fold(0.0, |a: f64, x| a.max(x.abs())),
+    };
     let tolerance = TOLERANCE.max(TOLERANCE * largest);
-    for i in 0..expected.count() {
-        let equal = match (actual.float(i), expected.float(i)) {
-            (Some(a), Some(e)) => close(a, e, tolerance),
-            _ => actual.element(i) == expected.element(i),
-        };
-        if !equal {
-            return Err(difference(actual, expected, i));
-        }
-    }
-    Ok(())
-}
-
-/// Compares two values bit by bit, NaN payloads included.
-///
-/// # Errors
-/// The first difference, with its index.
-pub fn identical(actual: &HostValue, expected: &HostValue) -> Result<(), Mismatch> {
-    same_type(actual, expected)?;
-    match (0..expected.count()).find(|&i| actual.element(i) != expected.element(i)) {
+    let differs = |i: &usize| match (within, actual.float(*i), expected.float(*i)) {
+        (Within::Tolerance, Some(a), Some(e)) => !close(a, e, tolerance),
+        _ => actual.element(*i) != expected.element(*i),
+    };
+    match (0..expected.count()).find(differs) {
         Some(i) => Err(difference(actual, expected, i)),
         None => Ok(()),
     }
-}
-
-fn same_type(actual: &HostValue, expected: &HostValue) -> Result<(), Mismatch> {
-    if (actual.elem(), actual.shape()) == (expected.elem(), expected.shape()) {
-        return Ok(());
-    }
-    Err(Mismatch(format!(
-        "expected {}, got {}",
-        expected.type_text(),
-        actual.type_text()
-    )))
 }
 
 fn close(actual: f64, expected: f64, tolerance: f64) -> bool {
     if actual.is_nan() || expected.is_nan() {
         actual.is_nan() && expected.is_nan()
     } else if actual.is_infinite() || expected.is_infinite() {
-        actual.is_infinite() && expected.is_infinite() && (actual > 0.0) == (expected > 0.0)
+        actual == expected
     } else {
         (actual - expected).abs() <= tolerance
     }
 }
 
-fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Mismatch {
-    let place = if expected.shape().is_empty() {
-        String::new()
-    } else {
-        format!(" at {:?}", position(expected.shape(), at))
-    };
-    let bits = |value: &HostValue| -> String {
-        value
-            .element(at)
-            .iter()
-            .rev()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
-    };
+fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Difference {
     let (a, e) = (actual.element_text(at), expected.element_text(at));
     // Two NaNs, or the two zeros, have the same text: shows their bits too.
     let shown = if a == e {
-        format!(
-            "expected {e} (0x{}), got {a} (0x{})",
-            bits(expected),
-            bits(actual)
-        )
+        let (a_bits, e_bits) = (actual.hex(at), expected.hex(at));
+        format!("expected {e} ({e_bits}), got {a} ({a_bits})")
     } else {
         format!("expected {e}, got {a}")
     };
-    let whole = if expected.shape().is_empty() {
-        String::new()
-    } else {
-        format!("\nexpected {expected}\ngot      {actual}")
+    let (place, whole) = match expected.shape() {
+        [] => (String::new(), String::new()),
+        shape => (
+            format!(" at {:?}", position(shape, at)),
+            format!("\nexpected {expected}\ngot      {actual}"),
+        ),
     };
-    Mismatch(format!("{}{place}: {shown}{whole}", expected.type_text()))
+    Difference {
+        kind: match expected.elem() {
+            ElemType::F16 | ElemType::F32 | ElemType::F64 => DifferenceKind::Float,
+            ElemType::Bool => DifferenceKind::Bool,
+            _ => DifferenceKind::Integer,
+        },
+        message: format!("{}{place}: {shown}{whole}", expected.type_text()),
+    }
 }
 
 /// The index of the element at a row-major position.
@@ -128,18 +140,23 @@ mod tests {
     }
 
     fn agree(actual: &str, expected: &str) -> bool {
-        compare(&value(actual), &value(expected)).is_ok()
+        compare(&value(actual), &value(expected), Within::Tolerance).is_ok()
     }
 
     #[test]
     fn integers_are_compared_exactly() {
         assert!(agree("[1,2]", "[1,2]"));
-        let error = compare(&value("[[1,2],[3,5]]"), &value("[[1,2],[3,4]]")).unwrap_err();
+        let error = compare(
+            &value("[[1,2],[3,5]]"),
+            &value("[[1,2],[3,4]]"),
+            Within::Bits,
+        )
+        .unwrap_err();
         assert!(
             error
-                .to_string()
+                .message
                 .starts_with("[2][2]i32 at [1, 1]: expected 4, got 5"),
-            "{error}"
+            "{error:?}"
         );
     }
 
@@ -180,13 +197,13 @@ mod tests {
     #[test]
     fn identical_compares_every_bit() {
         let zero = value("0f32");
-        let error = identical(&value("-0.0f32"), &zero).unwrap_err();
-        assert!(compare(&value("-0.0f32"), &zero).is_ok());
+        let error = compare(&value("-0.0f32"), &zero, Within::Bits).unwrap_err();
+        assert!(compare(&value("-0.0f32"), &zero, Within::Tolerance).is_ok());
         assert!(
-            error.to_string().contains("80000000") || error.to_string().contains("-0"),
-            "{error}"
+            error.message.contains("80000000") || error.message.contains("-0"),
+            "{error:?}"
         );
-        assert!(identical(&value("f32.nan"), &value("f32.nan")).is_ok());
+        assert!(compare(&value("f32.nan"), &value("f32.nan"), Within::Bits).is_ok());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::properties;
 use crate::blocks::{Case, Expected, Source};
-use crate::compare::compare;
+use crate::compare::{Within, compare};
 use crate::harness::calls::{self, CallResult, check_count, listed_outputs, message_of};
 use crate::harness::cases::{self, Input};
 use crate::harness::env::Env;
@@ -23,15 +23,12 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             run(env, context, case)
         });
     }
-    steps.excuse(env.excuse());
     for property in &env.blocks.properties {
-        let step = ("blocks", property.as_str());
-        env.step_within(steps, env.limit(), step, |_| {
+        env.step_generated(steps, "blocks", property, || {
             env.fitting_tuning()?;
             properties::check(env, property)
         });
     }
-    steps.excuse(None);
 }
 
 fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
@@ -65,7 +62,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             let Some(expected) = expected else {
                 return Ok(());
             };
-            compare_outputs(&listed_outputs(program, entry, &outputs)?, &expected)?;
+            compare_outputs(&listed_outputs(program, entry, outputs)?, &expected)?;
             if begun.elapsed() > LONG {
                 return Ok(());
             }
@@ -99,8 +96,8 @@ fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
         )));
     }
     for (place, (actual, expected)) in actual.iter().zip(expected).enumerate() {
-        compare(actual, expected)
-            .map_err(|difference| Stop::mismatch(format!("result {place}: {difference}")))?;
+        compare(actual, expected, Within::Tolerance)
+            .map_err(|difference| difference.at(&format!("result {place}")))?;
     }
     Ok(())
 }
@@ -175,7 +172,7 @@ fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         return Ok(());
     };
     let outputs = call(env, context, entry, case)??;
-    compare_outputs(&listed_outputs(program, entry, &outputs)?, &expected)
+    compare_outputs(&listed_outputs(program, entry, outputs)?, &expected)
 }
 
 /// Creates the arguments of a case and calls its entry point.

@@ -10,10 +10,10 @@
 //!   └──▶ held values ─── snapshots ──┴──▶ compared after the call
 //! ```
 
+use crate::harness::answers::{self, arguments};
 use crate::harness::calls;
 use crate::harness::constructor::{Constructor, Form};
 use crate::harness::content::{Content, Held};
-use crate::harness::costs::{self, arguments};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random};
 use crate::harness::steps::{StepResult, Steps, Stop};
@@ -35,7 +35,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let consuming: Vec<_> = entries
         .filter(|entry| entry.consumed().next().is_some())
         .collect();
-    costs::measure(env, steps, "consume", &consuming, false);
+    answers::measure(env, steps, "consume", &consuming, false);
     for entry in consuming {
         for (place, input) in entry.consumed() {
             for way in ways(program, entry, place) {
@@ -334,11 +334,7 @@ impl Trial<'_> {
             return Ok(None);
         };
         let value = self.produced(entry, output)?;
-        match Content::snapshot(self.env.program(), entry.outputs[output].ty, &value) {
-            Ok(contents) => Ok(Some(contents)),
-            Err(Stop::Skip { .. }) => Ok(None),
-            Err(stop) => Err(stop),
-        }
+        Content::accessible(self.env.program(), entry.outputs[output].ty, &value)
     }
 
     /// Arguments for an entry point, the same on each call.
@@ -347,7 +343,7 @@ impl Trial<'_> {
     }
 
     fn maker(&self, extent: usize) -> Maker<'_> {
-        let random = Random::new(self.env.seed, "consume");
+        let random = Random::new(self.env.seed(), "consume");
         Maker::new(self.env, self.context, random, extent)
     }
 

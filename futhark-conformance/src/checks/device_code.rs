@@ -19,19 +19,21 @@ const UNKNOWN: &str = "an architecture that is not known to ";
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let backend = env.program().backend;
     let wanted = env
+        .spec
+        .run
         .architectures
         .iter()
         .filter(|architecture| backend_of(architecture) == backend);
     for architecture in wanted {
         steps.run(NAME, architecture, || {
-            if !env.device.is_emulated() {
+            if !env.device().is_emulated() {
                 return Err(Stop::skip(
                     "only the emulated device can compile for other architectures",
                 ));
             }
             // No cache file, because it would contain compiled kernels.
             let config = env
-                .device
+                .device()
                 .config()
                 .build_option(format!("{ALSO_FOR}{architecture}"));
             match Context::new(env.library, &config) {

@@ -4,14 +4,19 @@
 //! Each case calls the other library first, then the library under test, and compares the results. It
 //! has a budget, because a program may run very long on arbitrary inputs.
 
-use crate::harness::content::Within;
+use crate::compare::Within;
+use crate::harness::content::Reading;
 use crate::harness::env::Env;
-use crate::harness::session::{Session, Sides};
+use crate::harness::session::{self, Sides};
 use crate::harness::sides::Side;
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::inputs::{Kept, Store};
+use crate::inputs::{Input, Kept};
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
+
+/// The number of inputs per entry point, unless the user chose one, and the number on slow devices.
+const CASES: u32 = 24;
+const SLOW: u32 = 4;
 
 /// Compares every entry point.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -19,7 +24,8 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     else {
         return;
     };
-    let alone = match env.inputs.input.as_deref().map(Kept::read).transpose() {
+    let input = env.spec.run.input.as_deref();
+    let alone = match input.map(Kept::read).transpose() {
         Ok(alone) => alone,
         Err(error) => {
             let message = format!("failed to read the input: {error}");
@@ -28,22 +34,23 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
     };
     let backend = env.program().backend;
-    let label = env.others.label(&env.others.compiler);
+    let label = env.label(&env.spec.compiler);
     let here = format!("{backend} of Futhark {label}");
     // Jobs for several devices may check the same program at the same time.
-    let place = format!("{here} {}", env.device.name);
-    let store = Store::open(&env.inputs, &env.others.source, &place);
+    let place = format!("{here} {}", env.device().name);
     let sides = Sides {
         env,
-        tested: &Side::tested(env),
+        tested: &Side::tested(env, Reading::Parts),
         oracle: &Side::other(env, library),
         names: (&here, &name),
-        store: &store,
-        cases: env.inputs.cases(),
+        store: &env.store(&place),
+        cases: env.cases().unwrap_or(match env.device().is_slow() {
+            true => SLOW,
+            false => CASES,
+        }),
         within: Within::Tolerance,
         untrapped: backend.is_gpu(),
     };
-    steps.excuse(env.excuse());
     for entry in env.program().entries() {
         if alone.as_ref().is_some_and(|kept| kept.entry != entry.name) {
             continue;
@@ -56,9 +63,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             steps.skip("differential", &entry.name, &reason);
             continue;
         }
-        compare(steps, "differential", &sides, entry, alone.as_ref());
+        compare(
+            steps,
+            "differential",
+            &sides,
+            entry,
+            alone.as_ref().map(|kept| kept.arguments.clone()),
+        );
     }
-    steps.excuse(None);
 }
 
 /// Prepares what all cases of a check need. If that fails, the check is skipped with the reason.
@@ -88,12 +100,10 @@ pub(super) fn compare(
     check: &str,
     sides: &Sides<'_>,
     entry: &EntryPoint,
-    alone: Option<&Kept>,
+    alone: Option<Vec<Input>>,
 ) {
-    let step = (check, entry.name.as_str());
-    let env = sides.env;
-    env.step_within(steps, env.limit(), step, |_| {
-        Session::prepare(sides, entry, alone)?.compare(sides)
+    sides.env.step_generated(steps, check, &entry.name, || {
+        session::compare(sides, entry, alone)
     });
 }
 
@@ -109,17 +119,16 @@ fn is_unordered(env: &Env<'_>, entry: &EntryPoint) -> bool {
 /// The library to compare with: the sequential backend by the same compiler; for the sequential
 /// backend, the library by another compiler.
 fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
-    let others = &env.others;
+    let own = &env.spec.compiler;
     if env.program().backend != Backend::C {
-        let library = others.backend(Backend::C)?;
-        return Ok((library, "c".to_owned()));
+        return Ok((env.sequential(own)?, "c".to_owned()));
     }
-    let Some(compiler) = others.compilers.last() else {
+    let mut others = env.spec.run.compilers.iter();
+    let Some(compiler) = others.rfind(|other| *other != own) else {
         return Err(Stop::skip(
             "no library to compare with: backend c is compared between compilers; add one with --against",
         ));
     };
-    let library = others.by(compiler, Backend::C)?;
-    let name = format!("c of Futhark {}", others.label(compiler));
-    Ok((library, name))
+    let name = format!("c of Futhark {}", env.label(compiler));
+    Ok((env.sequential(compiler)?, name))
 }

@@ -2,10 +2,9 @@
 //! next call.
 
 use crate::blocks::{Case, ErrorPattern, Expected};
-use crate::harness::answers::{Answer, again, arguments, by_size};
+use crate::harness::answers::{self, Answer, again, arguments, by_size};
 use crate::harness::calls::{self, message_of};
 use crate::harness::cases::on_host;
-use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Random, small};
@@ -36,13 +35,13 @@ const TOO_MUCH: usize = 1 << 30;
 /// Checks every class of error that the program can show.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
-    let (entries, most) = match env.device.is_slow() {
+    let (entries, most) = match env.device().is_slow() {
         true => (1, MAX_CASES_SLOW),
         false => (usize::MAX, MAX_CASES),
     };
     let mut entries: Vec<_> = by_size(env).into_iter().take(entries).collect();
     entries.retain(|entry| dimensions(env, entry).next().is_some());
-    costs::measure(env, steps, "errors", &entries, false);
+    answers::measure(env, steps, "errors", &entries, false);
     for entry in entries {
         let case = format!("sizes of {}", entry.name);
         env.step(steps, "errors", &case, |context| sizes(env, context, entry));
@@ -85,12 +84,12 @@ fn dimensions<'a>(
 /// Enlarges each array by one in each dimension.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
     let before = Answer::of(env, context, entry);
-    let most = if env.device.is_slow() { 1 } else { MAX_SIZES };
+    let most = if env.device().is_slow() { 1 } else { MAX_SIZES };
     let places: Vec<_> = dimensions(env, entry).take(most).collect();
     let begun = Instant::now();
     for (number, &(place, dim)) in places.iter().enumerate() {
         if begun.elapsed() > LONG_ENOUGH {
-            let seconds = costs::shown(env.costs.seconds(entry));
+            let seconds = answers::shown(answers::seconds(env, entry));
             let remark = format!("{number} of {} sizes: a call takes {seconds}", places.len());
             env.remark.add(&remark);
             break;
@@ -114,7 +113,7 @@ fn wrong_size(
         let old = download(&values[place])?;
         let mut shape = old.shape().to_vec();
         shape[dim] += 1;
-        let mut random = Random::new(env.seed, "sizes");
+        let mut random = Random::new(env.seed(), "sizes");
         values[place] = upload(context, &small(&mut random, old.elem(), &shape))?;
         calls::call_observing(context, entry, values)
     };
@@ -132,7 +131,7 @@ fn wrong_size(
         return Ok(());
     }
     // The job of the sequential backend reports why there is no library.
-    let Ok(library) = env.others.backend(Backend::C) else {
+    let Ok(library) = env.sequential(&env.spec.compiler) else {
         return Ok(());
     };
     match (result, call(&env.context_of(&library)?)?) {

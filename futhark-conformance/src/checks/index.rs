@@ -14,11 +14,11 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         if array.ops.index.is_none() {
             return Err(Stop::skip("this compiler version has no index operation"));
         }
-        let mut random = Random::new(env.seed, "index");
+        let mut random = Random::new(env.seed(), "index");
         let inner = inner_shape(array.rank);
         // Errors are slow on a simulated device, so the C function gets only a few wrong indices
         // there.
-        let simulated = env.device.is_slow();
+        let simulated = env.device().is_slow();
         let by_c = |shape: &[usize]| !simulated || shape == inner_shape(shape.len());
         for shape in [inner, vec![1; array.rank]] {
             let contents = any_bits(&mut random, array.elem, &shape);

@@ -1,12 +1,11 @@
 //! The check `leaks`: repeated operations do not increase the memory of the process.
 
 use crate::blocks::Expected;
-use crate::harness::answers::{Answer, arguments, by_size};
+use crate::harness::answers::{self, Answer, arguments, by_size};
 use crate::harness::calls;
 use crate::harness::cases::on_host;
 use crate::harness::constructor::as_opaque;
 use crate::harness::content::{Content, Reading};
-use crate::harness::costs;
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Maker, Random, any_bits};
@@ -67,7 +66,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         let Some(array) = ty.as_array() else { continue };
         let mut shape = vec![1; array.rank];
         shape[0] = BYTES / array.elem.size();
-        let mut random = Random::new(env.seed, "leaks");
+        let mut random = Random::new(env.seed(), "leaks");
         let contents = any_bits(&mut random, array.elem, &shape);
         env.step(steps, "leaks", &format!("arrays {}", ty.name), |context| {
             watch(|| {
@@ -77,7 +76,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         });
     }
     let entries: Vec<_> = by_size(env).into_iter().take(MAX_ENTRIES).collect();
-    costs::measure(env, steps, "leaks", &entries, false);
+    answers::measure(env, steps, "leaks", &entries, false);
     for entry in entries {
         let case = format!("calls of {}", entry.name);
         env.step(steps, "leaks", &case, |context| {
@@ -136,7 +135,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 /// Repeats all operations on values of an opaque type.
 fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> StepResult {
-    let random = Random::new(env.seed, "leaks");
+    let random = Random::new(env.seed(), "leaks");
     let mut maker = Maker::new(env, context, random, 2);
     watch(|| {
         // A new value each time, because a surplus reference only leaks when the value is freed.
@@ -173,7 +172,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     let times = round(TIMES)?;
     let seconds = begun.elapsed().as_secs_f64();
     if times == 1 && seconds > TOO_LONG {
-        let seconds = costs::shown(seconds);
+        let seconds = answers::shown(seconds);
         return Err(Stop::skip(format!(
             "too slow for this check: one repetition takes {seconds}"
         )));

@@ -1,16 +1,16 @@
 //! The check `lifecycle`: creation, use and end of contexts, and the lifetime of values.
 
 use crate::blocks::Expected;
-use crate::compare::identical;
-use crate::harness::answers::{Answer, again, by_size};
+use crate::compare::{Within, compare};
+use crate::harness::answers::{self, Answer, again, by_size};
 use crate::harness::calls::message_of;
-use crate::harness::costs;
-use crate::harness::env::Env;
+use crate::harness::env::{Env, locked};
 use crate::harness::make::{Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
 use crate::values::HostValue;
 use futhark_safe::dynamic::{Context, Value};
+use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
     steps.run_needed("lifecycle", "start", || match env.new_context() {
         Ok(context) => {
             started = true;
-            env.keep_context(context);
+            *locked(&env.context) = Some(Arc::new(context));
             Ok(())
         }
         Err(error) => accept_start_error(env, &error),
@@ -66,7 +66,7 @@ pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 /// Runs the other steps.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    costs::measure(env, steps, "lifecycle", &by_size(env), true);
+    answers::measure(env, steps, "lifecycle", &by_size(env), true);
     steps.run("lifecycle", "many in a row", || many(env));
     steps.run("lifecycle", "two at once", || two(env));
     steps.run("lifecycle", "a value outlives its context's handle", || {
@@ -92,7 +92,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     env.step(steps, "lifecycle", "another thread", |context| {
         another_thread(env, context)
     });
-    if env.device.supports_threads() {
+    if env.device().supports_threads() {
         env.step(steps, "lifecycle", "threads", |context| {
             threads(env, context)
         });
@@ -102,7 +102,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 fn many(env: &Env<'_>) -> StepResult {
     let begun = Instant::now();
     // On a simulated device a call takes longer than many contexts.
-    let before = match env.device.is_slow() {
+    let before = match env.device().is_slow() {
         true => Err(Stop::skip("calls are slow")),
         false => Answer::any(env, &*env.context()?),
     };
@@ -140,8 +140,7 @@ fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
     has(&theirs, &contents)?;
     drop(theirs);
     let before = Answer::any(env, context);
-    let twin = env.twin();
-    let answered = elsewhere(|| again(&before, &twin.env(), context));
+    let answered = elsewhere(|| again(&before, env, context));
     answered.map_err(|stop| stop.at("on another thread"))?;
     round_trip(env, context)
 }
@@ -154,15 +153,13 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
     const LONG: f64 = 0.05;
     let before = Answer::any(env, context);
     let rounds = match &before {
-        Ok(before) if env.costs.seconds(before.entry()) > LONG => 1,
+        Ok(before) if answers::seconds(env, before.entry()) > LONG => 1,
         _ => ROUNDS,
     };
-    let twin = env.twin();
     let work = |own: bool| {
-        let env = twin.env();
         let fresh = own.then(|| env.new_context()).transpose()?;
         let context = fresh.as_ref().unwrap_or(context);
-        (0..rounds).try_for_each(|_| works(&env, context, &before))
+        (0..rounds).try_for_each(|_| works(env, context, &before))
     };
     for (own, place) in [(false, "on one context"), (true, "each on its own context")] {
         let results: StepResult<Vec<()>> = thread::scope(|scope| {
@@ -199,8 +196,7 @@ fn round_trip(env: &Env<'_>, context: &Context) -> StepResult {
 }
 
 fn has(value: &Value, contents: &HostValue) -> StepResult {
-    let back = download(value)?;
-    identical(&back, contents).map_err(|difference| Stop::mismatch(difference.to_string()))
+    Ok(compare(&download(value)?, contents, Within::Bits)?)
 }
 
 fn no_array() -> Stop {
@@ -210,6 +206,6 @@ fn no_array() -> Stop {
 /// Contents for an array of the program's first array type.
 fn sample(env: &Env<'_>) -> Option<HostValue> {
     let array = env.program().types().iter().find_map(|ty| ty.as_array())?;
-    let mut random = Random::new(env.seed, "lifecycle");
+    let mut random = Random::new(env.seed(), "lifecycle");
     Some(any_bits(&mut random, array.elem, &vec![2; array.rank]))
 }

@@ -86,7 +86,7 @@ impl<'a> Test<'a> {
     }
 
     fn maker(&self, extent: usize) -> Maker<'a> {
-        let random = Random::new(self.env.seed, &self.seed);
+        let random = Random::new(self.env.seed(), &self.seed);
         Maker::new(self.env, self.context, random, extent).wild()
     }
 
@@ -111,9 +111,7 @@ impl<'a> Test<'a> {
         for _ in 0..2 {
             let parts = constructor.take_apart(&whole)?;
             for (place, (part, (ty, contents))) in parts.iter().zip(&contents).enumerate() {
-                let now = Content::snapshot(program, *ty, part);
-                now.and_then(|now| contents.same(&now))
-                    .map_err(|stop| stop.at(&constructor.part_name(place)))?;
+                contents.is_still(program, *ty, part, &constructor.part_name(place))?;
             }
         }
         Ok(whole)

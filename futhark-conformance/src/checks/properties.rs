@@ -12,12 +12,13 @@
 //! The entry point that `gen` names makes the argument from a size and a seed; without it, the argument is
 //! generated as for other checks. `shrink` is not used, because the size of inputs grows from small ones.
 
-use crate::harness::content::{Content, Within};
+use crate::compare::Within;
+use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::session::{Session, Sides};
+use crate::harness::session::{self, Sides};
 use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Stop};
-use crate::inputs::{Input, Kept, Random, Store};
+use crate::inputs::{Input, Random, Refusal};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
 use futhark_safe::compile::lexer;
@@ -48,15 +49,15 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
         let message = "expected a property of type `t -> bool`, got another type";
         return Err(Stop::error(message));
     }
-    let side = Side::tested(env);
-    let place = format!("properties-{} {}", program.backend, env.device.name);
+    let side = Side::tested(env, Reading::Parts);
+    let place = format!("properties-{} {}", program.backend, env.device().name);
     let sides = Sides {
         env,
         tested: &side,
         oracle: &Holds(&side),
         names: ("the property", "a property that holds"),
-        store: &Store::open(&env.inputs, &env.others.source, &place),
-        cases: env.inputs.cases.unwrap_or(match env.device.is_slow() {
+        store: &env.store(&place),
+        cases: env.cases().unwrap_or(match env.device().is_slow() {
             true => SLOW,
             false => CASES,
         }),
@@ -65,17 +66,17 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
     };
     let attribute = Attribute::find(env, name)?;
     let Some(generator) = attribute.generator else {
-        return Session::prepare(&sides, property, None)?.compare(&sides);
+        return session::compare(&sides, property, None);
     };
     let generator = program.entry(&generator).ok_or_else(|| {
         Stop::error(format!(
             "the generator {generator:?} of {name} is not an entry point"
         ))
     })?;
-    let mut random = Random::new(env.seed, name);
+    let mut random = Random::new(env.seed(), name);
     let begun = Instant::now();
     for number in 0..sides.cases {
-        if number > 0 && begun.elapsed() > env.inputs.time() {
+        if number > 0 && begun.elapsed() > env.time() {
             let text = format!("{number} of {} arguments: calls are slow", sides.cases);
             env.remark.add(&text);
             break;
@@ -85,12 +86,7 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
             output: 0,
             arguments: arguments(generator, property, [attribute.size, random.next() as i64])?,
         };
-        let candidate = Kept {
-            entry: name.to_owned(),
-            arguments: vec![made],
-            found: String::new(),
-        };
-        Session::prepare(&sides, property, Some(&candidate))?.compare(&sides)?;
+        session::compare(&sides, property, Some(vec![made]))?;
     }
     Ok(())
 }
@@ -129,7 +125,7 @@ impl Attribute {
     /// Reads the attribute in the source of the program; without one, of an entry point of an imported
     /// file, the property has no generator.
     fn find(env: &Env<'_>, name: &str) -> StepResult<Attribute> {
-        let source = std::fs::read_to_string(&env.others.source);
+        let source = std::fs::read_to_string(env.source);
         let source = source.map_err(|error| Stop::error(error.to_string()))?;
         Ok(Attribute::of(&source, name))
     }
@@ -166,13 +162,15 @@ struct Holds<'a>(&'a Side<'a>);
 impl Answer for Holds<'_> {
     fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
         let outcome = self.0.run(entry, arguments)?;
-        let is_refused = matches!(&outcome, Outcome::Unfit)
-            || matches!(&outcome, Outcome::Error { message, .. } if message.contains("invalid sizes"));
-        if is_refused {
-            return Ok(outcome);
+        match &outcome {
+            Err(Refusal::Unfit) => return Ok(outcome),
+            Err(Refusal::Error { message, .. }) if message.contains("invalid sizes") => {
+                return Ok(outcome);
+            }
+            _ => {}
         }
         let holds = HostValue::new(ElemType::Bool, Vec::new(), vec![1]);
-        Ok(Outcome::Values(vec![Content::Host(holds)]))
+        Ok(Ok(vec![Content::Host(holds)]))
     }
 }
 

@@ -2,12 +2,13 @@
 //! the same results, in a process of its own.
 
 use super::differential::{compare, prepare};
-use crate::harness::content::{Content, Reading, Within};
+use crate::compare::Within;
+use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
 use crate::harness::session::Sides;
 use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::inputs::{Failure, Input, Store, binary};
+use crate::inputs::{Input, Refusal, binary};
 use crate::key::key;
 use crate::lines::{Lines, shortened};
 use futhark_manifest::{Backend, EntryPoint};
@@ -41,24 +42,21 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let Some(server) = prepare(steps, "server", "build", || Server::build(env)) else {
         return;
     };
-    let place = format!("server-{}", env.others.label(&env.others.compiler));
-    let store = Store::open(&env.inputs, &env.others.source, &place);
+    let place = format!("server-{}", env.label(&env.spec.compiler));
     let sides = Sides {
         env,
         tested: &server,
         // The server is called first, because a call that does not end can be killed.
         oracle: &server.library,
         names: ("the server program", "the library"),
-        store: &store,
-        cases: env.inputs.cases.unwrap_or(CASES),
+        store: &env.store(&place),
+        cases: env.cases().unwrap_or(CASES),
         within: Within::Bits,
         untrapped: true,
     };
-    steps.excuse(env.excuse());
     for entry in env.program().entries() {
         compare(steps, "server", &sides, entry, None);
     }
-    steps.excuse(None);
 }
 
 /// The server program, started on first use and again after it has died.
@@ -76,9 +74,8 @@ impl<'a> Server<'a> {
         let unmade = |error: &str| Stop::skip(format!("no server program: {error}"));
         let failed = |error: std::io::Error| unmade(&error.to_string());
         let uncompiled = |error| unmade(&format!("{error:#}"));
-        let others = &env.others;
-        let source = &others.source;
-        let futhark = others.open(&others.compiler).map_err(uncompiled)?;
+        let (run, source) = (&env.spec.run, env.source);
+        let futhark = env.open(&env.spec.compiler).map_err(uncompiled)?;
         let compiler = futhark.compiler().map_err(|error| unmade(&error))?;
         // The Futhark compiler runs the C compiler in `CC`.
         let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
@@ -90,17 +87,17 @@ impl<'a> Server<'a> {
             compiler.program().as_os_str().as_encoded_bytes(),
             compiler.stamp().as_bytes(),
             cc.as_encoded_bytes(),
-            &[u8::from(others.optimise)],
+            &[u8::from(run.optimise)],
         ]);
         let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-        let folder = others.build_dir.join("servers");
+        let folder = run.build_dir.join("servers");
         let program = folder.join(format!("{stem}-{key}"));
         if !program.is_file() {
             std::fs::create_dir_all(&folder).map_err(failed)?;
             // A rename puts the program into place, so the work folder must be in the same file system.
             let work = tempfile::tempdir_in(&folder).map_err(failed)?;
             let made = work.path().join("server");
-            let level = if others.optimise { "-O3" } else { "-O0" };
+            let level = if run.optimise { "-O3" } else { "-O0" };
             let mut command = Command::new(compiler.program());
             command.args(["c", "--server", "-o"]).args([&made, source]);
             command.env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"));
@@ -111,7 +108,7 @@ impl<'a> Server<'a> {
             std::fs::rename(&made, &program).map_err(failed)?;
         }
         Ok(Server {
-            library: Side::tested(env).reading(Reading::Stored),
+            library: Side::tested(env, Reading::Stored),
             program,
             tuning: env.tuning.clone().unwrap_or_default(),
             folder: tempfile::tempdir().map_err(failed)?,
@@ -120,17 +117,15 @@ impl<'a> Server<'a> {
     }
 
     /// Writes the arguments as the server reads them: one file per argument.
-    fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> StepResult<Result<(), Outcome>> {
+    fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> StepResult<Result<(), Refusal>> {
         let context = self.library.context()?;
         for (place, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
             let bytes = match input {
                 Input::Host(value) => binary::write(value),
                 _ => match input.upload(&context, parameter.ty) {
                     Ok(Value::Opaque(opaque)) => opaque.store()?.body().to_vec(),
-                    Ok(Value::Array(_) | Value::Scalar(_)) | Err(Failure::Unfit) => {
-                        return Ok(Err(Outcome::Unfit));
-                    }
-                    Err(Failure::Library(error)) => return Ok(Err(Outcome::of(&error))),
+                    Ok(Value::Array(_) | Value::Scalar(_)) => return Ok(Err(Refusal::Unfit)),
+                    Err(refusal) => return Ok(Err(refusal)),
                 },
             };
             std::fs::write(self.file(&format!("in{place}")), bytes)
@@ -214,7 +209,7 @@ impl<'a> Server<'a> {
                 .is_some_and(|id| program.get(id).as_opaque().is_some());
             Ok(match (opaque, parts.len()) {
                 (false, 1) => Content::Host(parts.remove(0)),
-                _ => Content::Stored(parts).without_units(program, output.ty),
+                _ => Content::stored(parts).without_units(program, output.ty),
             })
         });
         contents.collect()
@@ -224,23 +219,23 @@ impl<'a> Server<'a> {
 impl Answer for Server<'_> {
     fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
         let Some(entry) = self.library.program().entry(entry) else {
-            return Ok(Outcome::Unfit);
+            return Ok(Err(Refusal::Unfit));
         };
-        if let Err(outcome) = self.write(entry, arguments)? {
-            return Ok(outcome);
+        if let Err(refusal) = self.write(entry, arguments)? {
+            return Ok(Err(refusal));
         }
         match self.call(entry) {
-            Some(Err(message)) => Ok(Outcome::Error {
+            Some(Err(message)) => Ok(Err(Refusal::Error {
                 kind: ErrorKind::Program,
                 message,
-            }),
-            Some(Ok(())) => self.results(entry).map(Outcome::Values),
-            None if entry.inputs.is_empty() && entry.outputs.is_empty() => Ok(Outcome::Unfit),
+            })),
+            Some(Ok(())) => self.results(entry).map(Ok),
+            None if entry.inputs.is_empty() && entry.outputs.is_empty() => Ok(Err(Refusal::Unfit)),
             // An error of the library ends a plain program.
-            None => Ok(Outcome::Error {
+            None => Ok(Err(Refusal::Error {
                 kind: ErrorKind::ContextLost,
                 message: "the server program died".to_owned(),
-            }),
+            })),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The check `settings`: the settings of a context change how it works, and never its results.
 
-use crate::harness::answers::{Answer, by_size};
-use crate::harness::costs;
+use crate::harness::answers::{self, Answer, by_size};
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use futhark_manifest::TypeRef;
@@ -25,10 +24,10 @@ const NO_SUCH_PARAMETER: &str = "no such parameter";
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     steps.run("settings", "unknown", || unknown(env));
-    if env.device.has_costly_contexts() && program.entries().len() > MAX_ENTRIES_COSTLY {
+    if env.device().has_costly_contexts() && program.entries().len() > MAX_ENTRIES_COSTLY {
         return;
     }
-    costs::measure(env, steps, "settings", &by_size(env), true);
+    answers::measure(env, steps, "settings", &by_size(env), true);
     steps.run("settings", "profiling", || profiling(env));
     steps.run("settings", "logging and debugging", || {
         same_with(env, env.config().logging(true))?;
@@ -193,10 +192,10 @@ fn cache(env: &Env<'_>) -> StepResult {
     let folder = tempfile::tempdir().map_err(failed)?;
     let file = folder.path().join("cache");
     let with = |what: &str| {
-        same_with(env, env.device.config().cache_file(&file)).map_err(|stop| stop.at(what))
+        same_with(env, env.device().config().cache_file(&file)).map_err(|stop| stop.at(what))
     };
     let read = |path: &Path| std::fs::read(path).ok();
-    if !env.device.compiles_kernels() {
+    if !env.device().compiles_kernels() {
         with("a missing file")?;
         std::fs::write(&file, "the user's own").map_err(failed)?;
         with("a file of the user")?;
@@ -205,7 +204,7 @@ fn cache(env: &Env<'_>) -> StepResult {
             _ => Err(Stop::mismatch("a file of the user was changed")),
         };
     }
-    if !env.device.needs_cache_file() {
+    if !env.device().needs_cache_file() {
         let entries = env.program().entries().iter();
         let parameters = entries.map(|entry| entry.tuning_params.len());
         if parameters.sum::<usize>() > MAX_PARAMETERS_POCL {
@@ -215,7 +214,7 @@ fn cache(env: &Env<'_>) -> StepResult {
         }
     }
     // The emulated device caches compiled kernels itself, so its contexts are fast.
-    let costly = env.device.has_costly_contexts() && !env.device.is_emulated();
+    let costly = env.device().has_costly_contexts() && !env.device().is_emulated();
     match env.cache.as_deref().filter(|_| costly) {
         // The first context of this run wrote it; writing another one would take as long.
         Some(first) => {
@@ -229,7 +228,7 @@ fn cache(env: &Env<'_>) -> StepResult {
     if read(&file).as_ref() != Some(&good) {
         return Err(Stop::mismatch("a valid cache file was rewritten"));
     }
-    if !env.device.needs_cache_file() {
+    if !env.device().needs_cache_file() {
         // PoCL would compile every kernel again. Damage is found without the device.
         return Ok(());
     }
@@ -237,7 +236,7 @@ fn cache(env: &Env<'_>) -> StepResult {
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0xff;
     let mut damages = vec![("with a byte changed", flipped)];
-    if !env.device.has_costly_contexts() {
+    if !env.device().has_costly_contexts() {
         damages.push(("truncated to a half", good[..middle].to_vec()));
         damages.push(("empty", Vec::new()));
     }

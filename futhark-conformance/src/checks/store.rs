@@ -102,7 +102,7 @@ fn restore_and_forget(context: &Context, stored: &Stored) -> StepResult<Opaque> 
 /// Backend `c` must store an equal value as the same bytes, and restore the bytes of this backend.
 fn with_c(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
     let program = env.program();
-    let library = env.others.backend(Backend::C)?;
+    let library = env.sequential(&env.spec.compiler)?;
     let other = env.context_of(&library)?;
     let ours = make(env, context, ty, EXTENT)?;
     let inside = elements(program, ty, &ours)?;
@@ -234,6 +234,6 @@ fn elements(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content
 }
 
 fn make(env: &Env<'_>, context: &Context, ty: TypeRef, extent: usize) -> StepResult<Value> {
-    let random = Random::new(env.seed, "store");
+    let random = Random::new(env.seed(), "store");
     Maker::new(env, context, random, extent).wild().value(ty)
 }

@@ -75,19 +75,6 @@ pub fn columns(devices: &[Device], asked: &[Backend]) -> anyhow::Result<Vec<Devi
     Ok(columns)
 }
 
-/// The backends that every process of a run can use, for checks that compare backends: the host
-/// backends, requested or not, and the devices that need no further environment.
-#[must_use]
-pub fn at_hand(devices: &[Device]) -> Vec<Backend> {
-    let mut backends = vec![Backend::C, Backend::Multicore];
-    let found = devices.iter();
-    let found = found.filter(|device| device.usable && device.environment.is_empty());
-    backends.extend(found.map(|device| device.backend));
-    backends.sort();
-    backends.dedup();
-    backends
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,16 +139,5 @@ mod tests {
             [""]
         );
         assert!(columns(&[broken], &[]).is_err());
-    }
-
-    #[test]
-    fn devices_with_an_environment_are_not_at_hand() {
-        let mut devices = devices();
-        let with_opencl = [Backend::C, Backend::Multicore, Backend::OpenCl];
-        assert_eq!(at_hand(&devices).len(), with_opencl.len());
-        for device in &mut devices {
-            device.environment.push(("NAME".into(), "value".into()));
-        }
-        assert_eq!(at_hand(&devices).len(), 2);
     }
 }

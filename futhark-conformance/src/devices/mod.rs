@@ -4,7 +4,7 @@
 mod choose;
 mod find;
 
-pub use choose::{at_hand, columns, insist, pick};
+pub use choose::{columns, insist, pick};
 pub(crate) use find::for_newer_compilers;
 pub use find::{Emulate, Search, find};
 

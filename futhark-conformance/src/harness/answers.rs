@@ -1,17 +1,199 @@
-//! Calls that are known to succeed, with their results. A check repeats such a call to find out
-//! whether a context still works.
+//! Calls that are known to succeed: their arguments, how long they take, and their results. A check
+//! repeats such a call to find out whether a context still works.
+//!
+//! The arguments of a test block may make a call slow. [`measure`] therefore tries them once, in a step
+//! with a budget, and then generated arguments, which are small. Checks use the cheaper ones, and skip an
+//! entry point that is slow with both.
 
 use super::calls::{self, check_count};
 use super::cases::known_inputs;
-pub use super::costs::arguments;
-use super::env::Env;
-use crate::compare::compare;
-use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::download;
+use super::env::{Env, locked};
+use super::make::{Maker, Random};
+use super::steps::{StepResult, Steps, Stop};
+use super::transfer::{download, upload_all};
+use crate::compare::{Within, compare};
 use crate::values::HostValue;
 use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The extent of each dimension of generated arrays.
+const EXTENT: usize = 3;
+
+/// The origin of arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The first test case that succeeds.
+    TestBlock,
+    /// Generated, small.
+    Generated,
+}
+
+/// The cheapest call of an entry point that was tried: its arguments and its duration in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    origin: Origin,
+    seconds: f64,
+}
+
+/// The measured entry points.
+pub type Costs = Mutex<BTreeMap<String, Cost>>;
+
+/// The limits of the duration of a call.
+struct Limits {
+    /// Calls up to this duration may be repeated at will.
+    cheap: f64,
+    /// Calls up to this duration may be repeated a few times.
+    bearable: f64,
+    /// The time limit of a first call.
+    first: Duration,
+}
+
+/// Limits for hosts and real devices, whose first call may load code.
+const QUICK: Limits = Limits {
+    cheap: 0.1,
+    bearable: 0.5,
+    first: Duration::from_secs(3),
+};
+
+/// Limits for devices whose first call may compile kernels, or interprets them.
+const COSTLY: Limits = Limits {
+    cheap: 1.0,
+    bearable: 5.0,
+    first: Duration::from_secs(30),
+};
+
+fn limits(env: &Env<'_>) -> &'static Limits {
+    match env.device().has_costly_contexts() {
+        true => &COSTLY,
+        false => &QUICK,
+    }
+}
+
+fn cost(env: &Env<'_>, entry: &EntryPoint) -> Option<Cost> {
+    locked(&env.costs).get(&entry.name).copied()
+}
+
+/// The duration of a call in seconds; 0 if it was not measured.
+pub fn seconds(env: &Env<'_>, entry: &EntryPoint) -> f64 {
+    cost(env, entry).map_or(0.0, |cost| cost.seconds)
+}
+
+/// A duration, rounded for people.
+#[must_use]
+pub fn shown(seconds: f64) -> String {
+    if seconds < 1.0 {
+        format!("{:.0} ms", seconds * 1e3)
+    } else {
+        format!("{seconds:.1} s")
+    }
+}
+
+/// Measures entry points that are not measured yet, for the steps of `check`. Stops at the first
+/// one that can be called at will, if `one` suffices.
+pub fn measure(
+    env: &Env<'_>,
+    steps: &mut Steps<'_>,
+    check: &str,
+    entries: &[&EntryPoint],
+    one: bool,
+) {
+    let limits = limits(env);
+    for entry in entries {
+        if cost(env, entry).is_some() {
+            continue;
+        }
+        let mut best: Option<Cost> = None;
+        let mut trial = |origin, case: &str| {
+            // If it exceeds this limit, the process ends, and the next one does not repeat it.
+            let mut seconds = Some(limits.first.as_secs_f64());
+            steps.need(check, case, Some(limits.first), || {
+                seconds = first_call(env, entry, origin, limits);
+                Ok(())
+            });
+            if let Some(seconds) = seconds
+                && best.is_none_or(|best| seconds < best.seconds)
+            {
+                best = Some(Cost { origin, seconds });
+            }
+            best
+        };
+        let is_known = known_inputs(env, entry).is_some();
+        // A failure is reported by the checks that make such a call. A program with `#[unsafe]` is only
+        // called with arguments of its test blocks.
+        let is_slow = !is_known
+            || trial(Origin::TestBlock, &format!("first call of {}", entry.name))
+                .is_some_and(|cost| cost.seconds > limits.cheap && env.unchecked.is_none());
+        if is_slow {
+            let case = format!("first generated call of {}", entry.name);
+            trial(Origin::Generated, &case);
+        }
+        if let Some(cost) = best {
+            locked(&env.costs).insert(entry.name.clone(), cost);
+            if one && cost.seconds <= limits.bearable {
+                break;
+            }
+        }
+    }
+}
+
+/// The duration of a call with such arguments in seconds; `None` if it fails.
+fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin, limits: &Limits) -> Option<f64> {
+    let context = env.context().ok()?;
+    let once = || {
+        let arguments = arguments_from(env, &context, entry, origin).ok()?;
+        let begun = Instant::now();
+        let outputs = calls::call(&context, entry, arguments).0;
+        outputs.ok().map(|_| begun.elapsed().as_secs_f64())
+    };
+    let first = once();
+    if context.sync().is_err() {
+        env.forget_context();
+        return None;
+    }
+    // The first call on a device may have compiled kernels.
+    match first {
+        Some(seconds) if seconds > limits.cheap && env.device().compiles_kernels() => once(),
+        first => first,
+    }
+}
+
+/// Arguments for an entry point, the same on each call.
+///
+/// # Errors
+/// As [`Maker::value`]; a skip if the entry point is too slow.
+pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Value>> {
+    let origin = match cost(env, entry) {
+        Some(cost) if cost.seconds > limits(env).bearable => {
+            return Err(Stop::skip(format!(
+                "too slow for this check: a call of {} takes {}",
+                entry.name,
+                shown(cost.seconds)
+            )));
+        }
+        cost => cost.map_or(Origin::TestBlock, |cost| cost.origin),
+    };
+    arguments_from(env, context, entry, origin)
+}
+
+/// Arguments of this origin; generated ones, if no test block has any.
+fn arguments_from(
+    env: &Env<'_>,
+    context: &Context,
+    entry: &EntryPoint,
+    origin: Origin,
+) -> StepResult<Vec<Value>> {
+    if origin == Origin::TestBlock
+        && let Some(known) = known_inputs(env, entry)
+    {
+        return upload_all(context, &known);
+    }
+    let random = Random::new(env.seed(), &entry.name);
+    Maker::new(env, context, random, EXTENT).arguments(entry)
+}
 
 /// An entry point and its results for the arguments that [`arguments`] gives. Results of opaque
 /// types are left out.
@@ -81,9 +263,8 @@ impl<'a> Answer<'a> {
         };
         for (place, (now, before)) in now.iter().zip(&self.results).enumerate() {
             if let (Some(now), Some(before)) = (now, before) {
-                compare(now, before).map_err(|difference| {
-                    at(Stop::mismatch(format!("result {place}: {difference}")))
-                })?;
+                compare(now, before, Within::Tolerance)
+                    .map_err(|difference| at(difference.at(&format!("result {place}")).into()))?;
             }
         }
         Ok(())

@@ -31,25 +31,15 @@ pub fn start(
     entry: &EntryPoint,
     arguments: Vec<Value>,
 ) -> (CallResult, Vec<Option<Value>>) {
-    let mut consumed: Vec<Option<Value>> = Vec::new();
-    let mut observed: Vec<Option<Value>> = Vec::new();
-    for (place, value) in arguments.into_iter().enumerate() {
-        let unique = entry.inputs.get(place).is_some_and(|input| input.unique);
-        let (given, kept) = if unique {
-            (Some(value), None)
-        } else {
-            (None, Some(value))
-        };
-        consumed.push(given);
-        observed.push(kept);
-    }
-    let arguments = consumed
-        .into_iter()
-        .zip(&observed)
-        .filter_map(|(given, kept)| match given {
-            Some(value) => Some(Arg::Consume(value)),
-            None => kept.as_ref().map(Arg::Borrow),
-        });
+    let mut observed: Vec<Option<Value>> = arguments.into_iter().map(Some).collect();
+    let places = observed.iter_mut().zip(&entry.inputs);
+    let consumed = places.map(|(value, input)| value.take_if(|_| input.unique));
+    let consumed: Vec<Option<Value>> = consumed.collect();
+    let arguments = consumed.into_iter().zip(&observed);
+    let arguments = arguments.filter_map(|(consumed, observed)| match consumed {
+        Some(value) => Some(Arg::Consume(value)),
+        None => observed.as_ref().map(Arg::Borrow),
+    });
     let outputs = context.call(&entry.name, arguments.collect());
     (outputs, observed)
 }
@@ -66,17 +56,11 @@ pub fn call_observing(
 ) -> StepResult<CallResult> {
     let program = context.library().program();
     let inputs = arguments.iter().zip(&entry.inputs);
-    let before: Vec<Option<Content>> = inputs
-        .map(
-            |(value, input)| match Content::snapshot(program, input.ty, value) {
-                _ if input.unique => Ok(None),
-                Ok(contents) => Ok(Some(contents)),
-                // The contents of this argument are not accessible.
-                Err(Stop::Skip { .. }) => Ok(None),
-                Err(stop) => Err(stop),
-            },
-        )
-        .collect::<StepResult<_>>()?;
+    let before = inputs.map(|(value, input)| match input.unique {
+        true => Ok(None),
+        false => Content::accessible(program, input.ty, value),
+    });
+    let before = before.collect::<StepResult<Vec<_>>>()?;
     let (result, observed) = call(context, entry, arguments);
     if matches!(&result, Err(error) if error.kind() == ErrorKind::ContextLost) {
         return Ok(result);
@@ -84,9 +68,7 @@ pub fn call_observing(
     for ((value, before), input) in observed.iter().zip(before).zip(&entry.inputs) {
         if let (Some(value), Some(before)) = (value, before) {
             let place = format!("the argument {}, after the call", input.name);
-            let now = Content::snapshot(program, input.ty, value);
-            now.and_then(|now| before.same(&now))
-                .map_err(|stop| stop.at(&place))?;
+            before.is_still(program, input.ty, value, &place)?;
         }
     }
     Ok(result)
@@ -112,36 +94,24 @@ pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     Err(Stop::mismatch(message))
 }
 
-/// The results of a call as a test block lists them: a tuple becomes its components, unless its
-/// type has a name.
+/// The results of a call as a test block lists them.
 pub fn listed_outputs(
     program: &Program,
     entry: &EntryPoint,
-    outputs: &[Value],
+    outputs: Vec<Value>,
 ) -> StepResult<Vec<HostValue>> {
-    match components(program, entry, outputs)? {
-        Some(components) => components.iter().map(download).collect(),
-        None => outputs.iter().map(download).collect(),
-    }
+    let listed = listed_values(program, entry, outputs)?;
+    listed.iter().map(download).collect()
 }
 
-/// The same, as values of the context.
+/// The same, as values of the context: a tuple becomes its components, unless its type has a name.
 pub fn listed_values(
     program: &Program,
     entry: &EntryPoint,
     outputs: Vec<Value>,
 ) -> StepResult<Vec<Value>> {
-    Ok(components(program, entry, &outputs)?.unwrap_or(outputs))
-}
-
-/// The components of a result that is a tuple or a unit; `None` for other results.
-fn components(
-    program: &Program,
-    entry: &EntryPoint,
-    outputs: &[Value],
-) -> StepResult<Option<Vec<Value>>> {
     match listed_form(program, entry) {
-        ResultForm::Unit(_) => Ok(Some(Vec::new())),
+        ResultForm::Unit(_) => Ok(Vec::new()),
         ResultForm::Tuple { fields, .. } => {
             let Some(Value::Opaque(tuple)) = outputs.first() else {
                 return Err(Stop::mismatch(
@@ -149,13 +119,9 @@ fn components(
                 ));
             };
             let project = |field: &Field| Ok(tuple.project(&field.name)?);
-            fields
-                .iter()
-                .map(project)
-                .collect::<StepResult<_>>()
-                .map(Some)
+            fields.iter().map(project).collect()
         }
-        _ => Ok(None),
+        _ => Ok(outputs),
     }
 }
 

@@ -156,9 +156,9 @@ const NO_DATA: &str =
 /// A skip if the file does not exist, because data are often not part of a corpus; a failure if it
 /// cannot be read, or the test block may not read it.
 pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
-    let located = data::locate(&env.others.source, file, env.data_folders);
+    let located = data::locate(env.source, file, env.spec.run.data_folders.as_deref());
     located.and_then(|path| data::load(&path)).map_err(|error| {
-        let path = env.folder().join(file);
+        let path = env.source.with_file_name(file);
         match error.kind() {
             io::ErrorKind::NotFound => Stop::skip(format!("{NO_DATA}\n{}", path.display())),
             _ => Stop::error(format!("failed to read {}: {error}", path.display())),
@@ -185,7 +185,7 @@ fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
             let error = |error: compile::Error| Stop::error(format!("{error:#}"));
             let compiler = match &mut compiler {
                 Some(compiler) => compiler,
-                none => none.insert(env.others.open(&env.others.compiler).map_err(error)?),
+                none => none.insert(env.open(&env.spec.compiler).map_err(error)?),
             };
             dataset(compiler, &ty.to_string())
         }
@@ -250,7 +250,7 @@ fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Ve
     let input = Input::read(env, entry, case)?;
     let library = match env.library.backend() {
         Backend::C => env.library.clone(),
-        _ => env.others.backend(Backend::C)?,
+        _ => env.sequential(&env.spec.compiler)?,
     };
     let fails = |stop: Stop| stop.at("the reference (backend c)");
     let context = env
@@ -259,5 +259,5 @@ fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Ve
     let arguments = input.make(env, &context, entry).map_err(fails)?;
     let (outputs, _) = calls::call(&context, entry, arguments);
     let outputs = outputs.map_err(|error| fails(error.into()))?;
-    listed_outputs(env.program(), entry, &outputs)
+    listed_outputs(env.program(), entry, outputs)
 }

@@ -45,6 +45,33 @@ impl<'a> Constructor<'a> {
         forms.map(|form| Constructor { id, name, form }).collect()
     }
 
+    /// The constructor of a value; `None` for a type without one.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn of_value(
+        program: &'a Program,
+        id: TypeId,
+        value: &Opaque,
+    ) -> Result<Option<Constructor<'a>>, Error> {
+        let mut all = Constructor::all_of(program, id);
+        if let Some(Form::Variant(_)) = all.first().map(|first| first.form) {
+            let name = value.variant()?;
+            all.retain(|one| matches!(one.form, Form::Variant(variant) if variant.name == name));
+        }
+        Ok(all.into_iter().next())
+    }
+
+    /// What the values are, in messages.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self.form {
+            Form::Record(_) => "record".to_owned(),
+            Form::Zip(_) => "array of records".to_owned(),
+            Form::Variant(variant) => format!("variant {}", variant.name),
+        }
+    }
+
     /// The types of the parts.
     #[must_use]
     pub fn parts(&self) -> Vec<TypeRef> {

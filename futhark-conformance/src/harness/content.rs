@@ -1,11 +1,12 @@
 //! The contents of a value, down to its scalars and arrays, and their comparison.
 
+use super::constructor::Constructor;
 use super::steps::{StepResult, Stop};
 use super::transfer::download;
-use crate::compare::{compare, identical, position};
+use crate::compare::{Difference, Within, compare, position};
 use crate::inputs::binary::{self, Component};
 use crate::values::HostValue;
-use futhark_manifest::{ElemType, Field, Program, Structure, TypeRef};
+use futhark_manifest::{ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Opaque, Value};
 
 /// The contents of a value, copied to the host.
@@ -13,13 +14,9 @@ use futhark_safe::dynamic::{Opaque, Value};
 pub enum Content {
     /// A scalar or an array of scalars.
     Host(HostValue),
-    /// The fields of a record, the elements of an array, or the payload of a variant: the kind of the
-    /// value, and each part with its name.
+    /// The fields of a record, the elements of an array, the payload of a variant, or the components of a
+    /// stored form: the kind of the value, and each part with its name.
     Whole(String, Vec<(String, Content)>),
-    /// The components of the stored form.
-    Stored(Vec<HostValue>),
-    /// An opaque value whose parts are not accessible, and whose stored form was not read.
-    Hidden,
 }
 
 /// How the contents of opaque values are read.
@@ -27,7 +24,8 @@ pub enum Content {
 pub enum Reading {
     /// By fields and variants; values without them in their stored form.
     Parts,
-    /// By fields, variants and the first elements of arrays, without the stored form.
+    /// By fields, variants and the first elements of arrays, without the stored form: nothing of a value
+    /// that has none of them.
     Elements,
     /// In their stored form.
     Stored,
@@ -36,36 +34,8 @@ pub enum Reading {
 /// The number of elements of an array of opaque values to read.
 const MAX_ELEMENTS: usize = 16;
 
-/// The first place where two contents differ.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// The kind of the difference.
-    pub kind: DifferenceKind,
-    /// The place, the expected and the actual contents.
-    pub message: String,
-}
-
-/// A kind of difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DifferenceKind {
-    /// The structure: variant, shape, number of parts.
-    Form,
-    /// The value of a float.
-    Float,
-    /// The value of an integer.
-    Integer,
-    /// A boolean.
-    Bool,
-}
-
-/// How exactly contents must agree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Within {
-    /// In every bit, including NaN payloads.
-    Bits,
-    /// Floats within the tolerance of `futhark test`, other types exactly.
-    Tolerance,
-}
+/// The kind of the contents that a stored form has.
+const STORED: &str = "stored form";
 
 impl Content {
     /// Reads the contents of a value of this type.
@@ -82,68 +52,47 @@ impl Content {
         let Value::Opaque(opaque) = value else {
             return download(value).map(Content::Host);
         };
-        if reading == Reading::Stored {
-            return Content::take_stored(opaque);
-        }
-        let described = ty.as_type().and_then(|id| program.get(id).as_opaque());
-        let Some(described) = described else {
+        let described = ty
+            .as_type()
+            .and_then(|id| Some((id, program.get(id).as_opaque()?)));
+        let Some((id, described)) = described else {
             return Err(Stop::mismatch(format!(
                 "expected a value of type {}, got {}",
                 program.name_of(ty),
                 opaque.type_name()
             )));
         };
-        let part = |name: String, ty, value: &Value| {
-            Ok((name, Content::take(program, ty, value, reading)?))
+        let whole = match reading {
+            Reading::Stored => None,
+            Reading::Parts | Reading::Elements => Constructor::of_value(program, id, opaque)?,
         };
-        let fields = |fields: &[Field]| -> StepResult<Vec<(String, Content)>> {
-            let fields = fields.iter();
-            let parts = fields.map(|field| {
-                part(
-                    format!("field {}", field.name),
-                    field.ty,
-                    &opaque.project(&field.name)?,
-                )
-            });
-            parts.collect()
+        if whole.is_none() && reading != Reading::Elements {
+            return Content::take_stored(opaque);
+        }
+        let mut kind = "opaque value".to_owned();
+        let mut parts = Vec::new();
+        if let Some(whole) = whole {
+            kind = whole.kind();
+            let values = whole.take_apart(opaque)?;
+            for (place, (ty, value)) in whole.parts().into_iter().zip(&values).enumerate() {
+                let part = Content::take(program, ty, value, reading)?;
+                parts.push((whole.part_name(place), part));
+            }
+        }
+        let elem = match &described.structure {
+            Structure::RecordArray(array) => Some(array.elem),
+            Structure::OpaqueArray(array) => Some(array.elem),
+            _ => None,
         };
-        let elements = |elem| -> StepResult<Vec<(String, Content)>> {
+        if let Some(elem) = elem.filter(|_| reading == Reading::Elements) {
             let shape = opaque.shape()?;
-            let count = shape.iter().product::<usize>().min(MAX_ELEMENTS);
-            let elements = (0..count).map(|flat| {
+            kind = format!("array of shape {shape:?}");
+            for flat in 0..shape.iter().product::<usize>().min(MAX_ELEMENTS) {
                 let index = position(&shape, flat);
-                part(format!("element {index:?}"), elem, &opaque.index(&index)?)
-            });
-            elements.collect()
-        };
-        let (kind, parts) = match (&described.structure, reading) {
-            (Structure::Record(record), _) => ("record".to_owned(), fields(&record.fields)?),
-            (Structure::Sum(sum), _) => {
-                let name = opaque.variant()?;
-                let variant = sum.variants.iter().find(|variant| variant.name == name);
-                let payload = variant.map_or(&[][..], |variant| &variant.payload);
-                let values = opaque.destruct(&name)?;
-                let parts = payload.iter().zip(&values).enumerate();
-                let parts =
-                    parts.map(|(number, (ty, value))| part(format!("part {number}"), *ty, value));
-                (format!("variant {name}"), parts.collect::<StepResult<_>>()?)
+                let element = Content::take(program, elem, &opaque.index(&index)?, reading)?;
+                parts.push((format!("element {index:?}"), element));
             }
-            (Structure::RecordArray(array), Reading::Elements) => {
-                let mut parts = fields(&array.fields)?;
-                parts.extend(elements(array.elem)?);
-                (array_of(opaque)?, parts)
-            }
-            (Structure::RecordArray(array), _) => {
-                ("array of records".to_owned(), fields(&array.fields)?)
-            }
-            (Structure::OpaqueArray(array), Reading::Elements) => {
-                (array_of(opaque)?, elements(array.elem)?)
-            }
-            (Structure::Plain, Reading::Elements) => return Ok(Content::Hidden),
-            (Structure::OpaqueArray(_) | Structure::Plain, _) => {
-                return Content::take_stored(opaque);
-            }
-        };
+        }
         Ok(Content::Whole(kind, parts))
     }
 
@@ -171,7 +120,15 @@ impl Content {
                 &body[..body.len().min(24)]
             ))
         })?;
-        Ok(Content::Stored(parts))
+        Ok(Content::stored(parts))
+    }
+
+    /// The contents of a stored form with these components.
+    pub fn stored(parts: impl IntoIterator<Item = HostValue>) -> Content {
+        let parts = parts.into_iter().enumerate();
+        let named =
+            parts.map(|(place, part)| (format!("stored component {place}"), Content::Host(part)));
+        Content::Whole(STORED.to_owned(), named.collect())
     }
 
     /// Everything about a value that can be read: its stored form, which has all of it, or its parts.
@@ -185,21 +142,40 @@ impl Content {
         }
     }
 
+    /// The same; `None` if the contents are not accessible.
+    ///
+    /// # Errors
+    /// As [`Content::take`], but no skip.
+    pub fn accessible(
+        program: &Program,
+        ty: TypeRef,
+        value: &Value,
+    ) -> StepResult<Option<Content>> {
+        match Content::snapshot(program, ty, value) {
+            Err(Stop::Skip { .. }) => Ok(None),
+            content => content.map(Some),
+        }
+    }
+
     /// Clears the elements of arrays of units, if these are the contents of the stored form of a value
     /// of this type. They are stored as arrays of `bool`, but no program writes them. The manifest does
     /// not say which components they are, so all arrays of `bool` are cleared.
     #[must_use]
     pub fn without_units(self, program: &Program, ty: TypeRef) -> Content {
         match self {
-            Content::Stored(parts) if may_hold_units(program, ty) => {
-                let cleared = parts.into_iter().map(|part| match part.elem() {
-                    ElemType::Bool if !part.shape().is_empty() => {
-                        let unwritten = vec![0; part.bytes().len()];
-                        HostValue::new(ElemType::Bool, part.shape().to_vec(), unwritten)
+            Content::Whole(kind, parts) if kind == STORED && may_hold_units(program, ty) => {
+                let cleared = parts.into_iter().map(|(name, part)| match part {
+                    Content::Host(value)
+                        if value.elem() == ElemType::Bool && !value.shape().is_empty() =>
+                    {
+                        let unwritten = vec![0; value.bytes().len()];
+                        let shape = value.shape().to_vec();
+                        let value = HostValue::new(ElemType::Bool, shape, unwritten);
+                        (name, Content::Host(value))
                     }
-                    _ => part,
+                    part => (name, part),
                 });
-                Content::Stored(cleared.collect())
+                Content::Whole(kind, cleared.collect())
             }
             content => content,
         }
@@ -210,35 +186,20 @@ impl Content {
     /// # Errors
     /// The first difference.
     pub fn agrees(&self, expected: &Content, within: Within) -> Result<(), Difference> {
-        let form = |message| Difference {
-            kind: DifferenceKind::Form,
-            message,
-        };
         match (self, expected) {
-            (Content::Host(actual), Content::Host(expected)) => {
-                agrees_host(actual, expected, within)
-            }
-            (Content::Whole(kind, parts), Content::Whole(expected, others)) => {
-                if kind != expected || parts.len() != others.len() {
-                    return Err(form(format!("expected {expected}, got {kind}")));
-                }
+            (Content::Host(actual), Content::Host(expected)) => compare(actual, expected, within),
+            (Content::Whole(kind, parts), Content::Whole(expected, others))
+                if kind == expected && parts.len() == others.len() =>
+            {
                 let mut pairs = parts.iter().zip(others);
                 pairs.try_for_each(|((name, actual), (_, expected))| {
                     let at = |difference: Difference| difference.at(name);
                     actual.agrees(expected, within).map_err(at)
                 })
             }
-            (Content::Stored(actual), Content::Stored(expected))
-                if actual.len() == expected.len() =>
-            {
-                let mut pairs = actual.iter().zip(expected).enumerate();
-                pairs.try_for_each(|(place, (actual, expected))| {
-                    let at = |d: Difference| d.at(&format!("stored component {place}"));
-                    agrees_host(actual, expected, within).map_err(at)
-                })
-            }
-            (Content::Hidden, Content::Hidden) => Ok(()),
-            _ => Err(form(format!("expected {expected:?}, got {self:?}"))),
+            _ => Err(Difference::form(format!(
+                "expected {expected:?}, got {self:?}"
+            ))),
         }
     }
 
@@ -247,8 +208,23 @@ impl Content {
     /// # Errors
     /// The first difference.
     pub fn same(&self, now: &Content) -> StepResult {
-        let difference = now.agrees(self, Within::Bits);
-        difference.map_err(|difference| Stop::mismatch(difference.message))
+        Ok(now.agrees(self, Within::Bits)?)
+    }
+
+    /// Compares with what a value contains now, as [`Content::same`].
+    ///
+    /// # Errors
+    /// The first difference, at `place`.
+    pub fn is_still(
+        &self,
+        program: &Program,
+        ty: TypeRef,
+        value: &Value,
+        place: &str,
+    ) -> StepResult {
+        let now = Content::snapshot(program, ty, value);
+        now.and_then(|now| self.same(&now))
+            .map_err(|stop| stop.at(place))
     }
 
     /// The number of bytes of all scalars and arrays.
@@ -257,8 +233,6 @@ impl Content {
         match self {
             Content::Host(value) => value.bytes().len(),
             Content::Whole(_, parts) => parts.iter().map(|(_, part)| part.bytes()).sum(),
-            Content::Stored(parts) => parts.iter().map(|part| part.bytes().len()).sum(),
-            Content::Hidden => 0,
         }
     }
 }
@@ -272,56 +246,27 @@ pub fn stored_components(body: &[u8]) -> StepResult<Vec<Component>> {
         .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))
 }
 
-fn array_of(opaque: &Opaque) -> StepResult<String> {
-    Ok(format!("array of shape {:?}", opaque.shape()?))
-}
-
-impl Difference {
-    /// The same difference, with a place before its message.
-    #[must_use]
-    pub fn at(self, place: &str) -> Difference {
-        let message = format!("{place}: {}", self.message);
-        Difference { message, ..self }
-    }
-}
-
 /// Whether a value of this type may contain an array of units. Of a type without a known structure that
 /// is not known.
 fn may_hold_units(program: &Program, ty: TypeRef) -> bool {
-    let described = ty.as_type().and_then(|id| program.get(id).as_opaque());
-    let Some(described) = described else {
+    let described = ty
+        .as_type()
+        .and_then(|id| Some((id, program.get(id).as_opaque()?)));
+    let Some((id, described)) = described else {
         return false;
     };
-    let any_field = |fields: &[Field]| fields.iter().any(|field| may_hold_units(program, field.ty));
     match &described.structure {
-        Structure::Record(record) => any_field(&record.fields),
-        Structure::RecordArray(array) => any_field(&array.fields),
-        Structure::Sum(sum) => {
-            let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
-            payloads.any(|ty| may_hold_units(program, *ty))
-        }
         Structure::OpaqueArray(array) => may_hold_units(program, array.elem),
         // A unit, too: it is an element of an array of units.
         Structure::Plain => true,
+        _ => {
+            let mut wholes = Constructor::all_of(program, id).into_iter();
+            wholes.any(|whole| {
+                let mut parts = whole.parts().into_iter();
+                parts.any(|ty| may_hold_units(program, ty))
+            })
+        }
     }
-}
-
-fn agrees_host(actual: &HostValue, expected: &HostValue, within: Within) -> Result<(), Difference> {
-    let result = match within {
-        Within::Bits => identical(actual, expected),
-        Within::Tolerance => compare(actual, expected),
-    };
-    result.map_err(|mismatch| Difference {
-        kind: match expected.elem() {
-            _ if actual.shape() != expected.shape() || actual.elem() != expected.elem() => {
-                DifferenceKind::Form
-            }
-            ElemType::F16 | ElemType::F32 | ElemType::F64 => DifferenceKind::Float,
-            ElemType::Bool => DifferenceKind::Bool,
-            _ => DifferenceKind::Integer,
-        },
-        message: mismatch.to_string(),
-    })
 }
 
 /// Values that must not change, each with a snapshot of its contents.
@@ -343,29 +288,26 @@ impl<'a> Held<'a> {
     /// Adds a value with its current contents. A value whose contents are not accessible is
     /// dropped.
     pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
-        match Content::snapshot(self.program, ty, &value) {
-            Ok(contents) => self.values.push((what.into(), ty, value, contents)),
-            Err(Stop::Skip { .. }) => {}
-            Err(stop) => return Err(stop),
+        if let Some(contents) = Content::accessible(self.program, ty, &value)? {
+            self.values.push((what.into(), ty, value, contents));
         }
         Ok(())
     }
 
     /// Compares every value with its snapshot.
     pub fn check(&self) -> StepResult {
-        self.values
-            .iter()
-            .try_for_each(|(what, ty, value, contents)| {
-                let now = Content::snapshot(self.program, *ty, value);
-                now.and_then(|now| contents.same(&now))
-                    .map_err(|stop| stop.at(&format!("{what}, after the call")))
-            })
+        let mut values = self.values.iter();
+        values.try_for_each(|(what, ty, value, contents)| {
+            let place = format!("{what}, after the call");
+            contents.is_still(self.program, *ty, value, &place)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::DifferenceKind;
     use crate::values::parse;
 
     fn host(text: &str) -> Content {
@@ -437,16 +379,19 @@ mod tests {
             let ty = TypeRef::Type(program.type_named(ty).unwrap());
             let parts = parse("[true, true] true [7]").unwrap();
             let parts = parts.iter().map(|part| part.by_itself().unwrap());
-            let content = Content::Stored(parts.collect()).without_units(&program, ty);
-            format!("{content:?}")
+            let content = Content::stored(parts).without_units(&program, ty);
+            let Content::Whole(_, parts) = content else {
+                panic!("it has parts")
+            };
+            let parts = parts.into_iter().map(|(_, part)| match part {
+                Content::Host(value) => value,
+                Content::Whole(..) => panic!("a component has no parts"),
+            });
+            format!("{:?}", parts.collect::<Vec<_>>())
         };
         for ty in ["[]()", "mixed"] {
-            assert_eq!(
-                cleared(ty),
-                "Stored([[false, false], true, [7i32]])",
-                "{ty}"
-            );
+            assert_eq!(cleared(ty), "[[false, false], true, [7i32]]", "{ty}");
         }
-        assert_eq!(cleared("flags"), "Stored([[true, true], true, [7i32]])");
+        assert_eq!(cleared("flags"), "[[true, true], true, [7i32]]");
     }
 }

@@ -1,137 +1,103 @@
 //! The environment that the checks of one program share.
 
-use super::costs::Costs;
-use super::others::Others;
+use super::answers::Costs;
+use super::build::{self, BuildLock};
+use super::steps::{Ran, Remark, StepResult, Steps, Stop};
 use crate::blocks::TestBlocks;
 use crate::devices::Device;
-use crate::harness::steps::{Ran, Remark, StepResult, Steps, Stop};
-use crate::inputs::Settings;
+use crate::inputs::Store;
+use crate::protocol::JobSpec;
+use crate::toolchain::{self, Futhark};
 use crate::values::{data, found};
-use futhark_manifest::Program;
+use futhark_manifest::{Backend, Program};
+use futhark_safe::compile;
 use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Config, Tuning};
-use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The least time limit on a device whose first call may compile kernels, or interprets them.
-const COSTLY_LIMIT: Duration = Duration::from_secs(30);
-
-/// A compiled program, its test blocks, and a context that is replaced after a failure.
+/// A compiled program, its test blocks, and a context that is replaced after a failure. Threads can share
+/// it.
 pub struct Env<'a> {
+    /// The program's source.
+    pub source: &'a Path,
+    /// The job.
+    pub spec: &'a JobSpec,
     /// The library under test.
     pub library: &'a Library,
     /// The test blocks.
     pub blocks: &'a TestBlocks,
-    /// The device.
-    pub device: &'a Device,
-    /// The seed of generated values.
-    pub seed: u64,
     /// The cache file for compiled kernels. The first context of this process writes it, and later
     /// contexts read it.
     pub cache: Option<PathBuf>,
-    /// The settings of generated inputs.
-    pub inputs: Settings,
-    /// The same program, built for other backends and by other compilers.
-    pub others: Others,
-    /// The architectures to compile kernels for.
-    pub architectures: &'a [String],
-    /// The tuning file beside the program, if there is one, or why it cannot be used.
-    pub tuning: Result<Tuning, String>,
-    /// The folders with files for test blocks, besides that of the program; any folder if there is none.
-    pub data_folders: Option<&'a [PathBuf]>,
     /// Where the program turns off checks with `#[unsafe]`, if it does.
     pub unchecked: Option<String>,
+    /// The tuning file beside the program, if there is one, or why it cannot be used.
+    pub tuning: Result<Tuning, String>,
     /// What calls cost, as far as it was measured.
     pub costs: Costs,
     /// The remark on the step that runs.
     pub remark: Remark,
-    context: RefCell<Option<Rc<Context>>>,
+    /// The program for backend `c` by compilers, or why it is not available. Each library is loaded with a
+    /// table of its own and shares nothing, so one process can compare several.
+    pub others: Mutex<HashMap<PathBuf, Result<Library, String>>>,
+    /// The context that the steps share.
+    pub context: Mutex<Option<Arc<Context>>>,
 }
 
-/// The parts of an [`Env`] that another thread can use; see [`Env::twin`].
-#[derive(Clone, Debug)]
-pub struct Twin<'a> {
-    library: &'a Library,
-    blocks: &'a TestBlocks,
-    device: &'a Device,
-    seed: u64,
-    others: Others,
-    tuning: Result<Tuning, String>,
-    data_folders: Option<&'a [PathBuf]>,
-    unchecked: Option<String>,
-    costs: Costs,
-}
-
-impl<'a> Twin<'a> {
-    /// An environment for the same program, which gives the same arguments.
-    #[must_use]
-    pub fn env(&self) -> Env<'a> {
-        let mut env = Env::new(self.library, self.blocks, self.device, self.seed);
-        env.tuning.clone_from(&self.tuning);
-        env.others.clone_from(&self.others);
-        env.data_folders = self.data_folders;
-        env.unchecked.clone_from(&self.unchecked);
-        env.costs.clone_from(&self.costs);
-        env
-    }
+/// Locks data that a panic of a check leaves valid.
+pub fn locked<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
+    data.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Env<'a> {
-    /// An environment without a context.
+    /// The device.
     #[must_use]
-    pub fn new(
-        library: &'a Library,
-        blocks: &'a TestBlocks,
-        device: &'a Device,
-        seed: u64,
-    ) -> Env<'a> {
-        Env {
-            library,
-            blocks,
-            device,
-            seed,
-            cache: None,
-            others: Others::default(),
-            inputs: Settings::default(),
-            architectures: &[],
-            tuning: Ok(Tuning::default()),
-            data_folders: Some(&[]),
-            unchecked: None,
-            costs: Costs::default(),
-            remark: Remark::default(),
-            context: RefCell::new(None),
-        }
+    pub fn device(&self) -> &'a Device {
+        &self.spec.device
     }
 
-    /// The parts of this environment that another thread can build its own environment from. The
-    /// shared context is not among them.
+    /// The seed of generated values.
     #[must_use]
-    pub fn twin(&self) -> Twin<'a> {
-        Twin {
-            library: self.library,
-            blocks: self.blocks,
-            device: self.device,
-            seed: self.seed,
-            others: self.others.clone(),
-            tuning: self.tuning.clone(),
-            data_folders: self.data_folders,
-            unchecked: self.unchecked.clone(),
-            costs: self.costs.clone(),
+    pub fn seed(&self) -> u64 {
+        self.spec.run.seed
+    }
+
+    /// The number of generated inputs, if the user chose one.
+    #[must_use]
+    pub fn cases(&self) -> Option<u32> {
+        self.spec.run.cases
+    }
+
+    /// The time after which no further generated input is tried.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        match self.cases() {
+            // A requested number is exact.
+            Some(_) => Duration::from_secs(60),
+            None => Duration::from_millis(700),
         }
     }
 
     /// The time limit of a step that calls entry points of the library under test with generated
-    /// inputs.
+    /// inputs. The first call on some devices compiles kernels, or interprets them.
     #[must_use]
     pub fn limit(&self) -> Duration {
-        let limit = self.inputs.limit();
-        match self.device.has_costly_contexts() {
-            true => limit.max(COSTLY_LIMIT),
-            false => limit,
-        }
+        Duration::from_secs(match (self.cases(), self.device().has_costly_contexts()) {
+            (Some(_), _) => 90,
+            (None, true) => 30,
+            (None, false) => 5,
+        })
+    }
+
+    /// The files of failing inputs. `place` separates concurrent runs: backend, device and compiler.
+    #[must_use]
+    pub fn store(&self, place: &str) -> Store {
+        let folder = &self.spec.run.regressions;
+        Store::open(folder, self.source, place, self.spec.earlier.last_was_slow)
     }
 
     /// Why a failure with a generated input is no finding, if the program uses `#[unsafe]`.
@@ -163,50 +129,18 @@ impl<'a> Env<'a> {
         self.library.program()
     }
 
-    /// The folder of the source.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.others.source.parent().unwrap_or(Path::new("."))
-    }
-
     /// The location of a line of the source, for messages.
     #[must_use]
     pub fn place(&self, line: usize) -> String {
-        format!("{}:{line}", self.others.source.display())
+        format!("{}:{line}", self.source.display())
     }
 
     /// The settings of each context of the library under test.
     pub fn config(&self) -> Config {
-        let config = self.tuned(self.device.config(), self.library);
+        let config = self.tuned(self.device().config(), self.library);
         match &self.cache {
             Some(file) => config.cache_file(file),
             None => config,
-        }
-    }
-
-    /// Reads `PROGRAM.fut.tuning`, if it exists, for all contexts.
-    pub fn read_tuning(&mut self) {
-        let file = tuning_file(&self.others.source);
-        let name = Path::new(file.file_name().unwrap_or_default());
-        match data::locate(&self.others.source, name, self.data_folders) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => {
-                self.tuning = Err(format!("failed to read {}: {error}", file.display()));
-                return;
-            }
-            Ok(_) => {}
-        }
-        self.tuning = Tuning::read(&file).map_err(|error| error.to_string());
-        let values = self.tuning.iter().flat_map(Tuning::values);
-        let unknown = values
-            .map(|(name, _)| name)
-            .find(|name| !has(self.library, name));
-        if let Some(name) = unknown {
-            let (file, backend) = (file.display(), self.library.backend());
-            self.tuning = Err(format!(
-                "{file}: {backend} has no tuning parameter {}",
-                found(name)
-            ));
         }
     }
 
@@ -237,13 +171,13 @@ impl<'a> Env<'a> {
         Context::new(self.library, &self.config())
     }
 
-    /// Creates a context of another library from [`Env::others`].
+    /// Creates a context of another library of the program.
     ///
     /// # Errors
     /// If the library cannot create a context.
     pub fn context_of(&self, library: &Library) -> Result<Context, futhark_safe::Error> {
         let config = match library.backend() == self.library.backend() {
-            true => self.device.config(),
+            true => self.device().config(),
             false => Config::new(),
         };
         Context::new(library, &self.tuned(config, library))
@@ -253,41 +187,18 @@ impl<'a> Env<'a> {
     ///
     /// # Errors
     /// If the library cannot create a context.
-    pub fn context(&self) -> StepResult<Rc<Context>> {
-        if let Some(context) = &*self.context.borrow() {
-            return Ok(Rc::clone(context));
-        }
-        let context = Rc::new(self.new_context()?);
-        *self.context.borrow_mut() = Some(Rc::clone(&context));
-        Ok(context)
-    }
-
-    /// Makes a context the shared one.
-    pub fn keep_context(&self, context: Context) {
-        *self.context.borrow_mut() = Some(Rc::new(context));
+    pub fn context(&self) -> StepResult<Arc<Context>> {
+        let mut context = locked(&self.context);
+        Ok(Arc::clone(match &mut *context {
+            Some(context) => context,
+            none => none.insert(Arc::new(self.new_context()?)),
+        }))
     }
 
     /// Drops the shared context, so that the next step creates another one.
     pub fn forget_context(&self) {
-        self.context.take();
-    }
-
-    /// Runs a step with generated inputs in the shared context, as [`Env::step`]. If it takes longer
-    /// than `limit`, the parent reports it as skipped.
-    pub fn step_within(
-        &self,
-        steps: &mut Steps<'_>,
-        limit: Duration,
-        (check, case): (&str, &str),
-        body: impl FnOnce(&Context) -> StepResult,
-    ) {
-        let ran = steps.run_within(check, case, limit, || {
-            let context = self.context()?;
-            body(&context)
-        });
-        if ran == Ran::Failed {
-            self.forget_context();
-        }
+        let context = locked(&self.context).take();
+        drop(context);
     }
 
     /// Runs a step in the shared context. If it fails, the next step gets a new context, so that a
@@ -299,14 +210,95 @@ impl<'a> Env<'a> {
         case: &str,
         body: impl FnOnce(&Context) -> StepResult,
     ) {
-        let ran = steps.run(check, case, || {
-            let context = self.context()?;
-            body(&context)
-        });
+        let ran = steps.run(check, case, || body(&*self.context()?));
         if ran == Ran::Failed {
             self.forget_context();
         }
     }
+
+    /// Runs a step with generated inputs, as [`Env::step`]. It is skipped if it takes longer than
+    /// [`Env::limit`], or fails with an excuse.
+    pub fn step_generated(
+        &self,
+        steps: &mut Steps<'_>,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> StepResult,
+    ) {
+        let ran = steps.run_within(check, case, self.limit(), self.excuse(), body);
+        if ran == Ran::Failed {
+            self.forget_context();
+        }
+    }
+
+    /// A compiler's name in messages: its label, or its path.
+    #[must_use]
+    pub fn label(&self, compiler: &Path) -> String {
+        let run = &self.spec.run;
+        let mut labels = run.compilers.iter().zip(&run.labels);
+        let label = labels.find(|(path, _)| *path == compiler);
+        label.map_or_else(
+            || compiler.display().to_string(),
+            |(_, label)| label.clone(),
+        )
+    }
+
+    /// Opens a compiler of the run.
+    ///
+    /// # Errors
+    /// If it was replaced since the run began.
+    pub fn open(&self, compiler: &Path) -> Result<Futhark, compile::Error> {
+        toolchain::open(compiler, &self.spec.run.seen)
+    }
+
+    /// The program for backend `c`, which runs on every machine, built by a compiler. Blocks while it is
+    /// compiled, if it is not in the build folder, which all jobs share.
+    ///
+    /// # Errors
+    /// A skip, if the program does not compile. The job of that compiler reports the failure.
+    pub fn sequential(&self, compiler: &Path) -> StepResult<Library> {
+        let mut others = locked(&self.others);
+        let library = others
+            .entry(compiler.to_owned())
+            .or_insert_with(|| self.load(compiler));
+        library.clone().map_err(|reason| {
+            Stop::skip(format!(
+                "no library to compare with, for c by {}: {reason}",
+                compiler.display()
+            ))
+        })
+    }
+
+    fn load(&self, compiler: &Path) -> Result<Library, String> {
+        let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
+        let (run, backend) = (&self.spec.run, Backend::C);
+        let build = build::build(self.source, backend, run.optimise).out_dir(&run.build_dir);
+        let build = found.select(build);
+        let _lock = BuildLock::take(&run.build_dir, self.source, backend, compiler);
+        Library::build(&build).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// Reads `PROGRAM.fut.tuning`, if it exists.
+pub fn read_tuning(
+    source: &Path,
+    folders: Option<&[PathBuf]>,
+    library: &Library,
+) -> Result<Tuning, String> {
+    let file = tuning_file(source);
+    let name = Path::new(file.file_name().unwrap_or_default());
+    match data::locate(source, name, folders) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tuning::default()),
+        Err(error) => return Err(format!("failed to read {}: {error}", file.display())),
+        Ok(_) => {}
+    }
+    let tuning = Tuning::read(&file).map_err(|error| error.to_string())?;
+    if let Some((name, _)) = tuning.values().find(|(name, _)| !has(library, name)) {
+        let (file, backend) = (file.display(), library.backend());
+        let name = found(name);
+        return Err(format!("{file}: {backend} has no tuning parameter {name}"));
+    }
+    Ok(tuning)
 }
 
 /// The tuning file of a program, which need not exist.

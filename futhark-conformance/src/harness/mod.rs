@@ -3,8 +3,7 @@
 //! ```text
 //! checks ─▶ sides, session              compare two implementations on generated inputs
 //!         ─▶ answers, cases, arrays     arguments and expected results
-//!         ─▶ env, others                libraries, contexts, settings
-//!         ─▶ costs                       measure calls before checks repeat them
+//!         ─▶ env                        libraries, contexts, settings
 //!         ─▶ calls, make, content, …    operations on values
 //!         ─▶ steps                      filter, run and report the steps of a check
 //! ```
@@ -18,11 +17,9 @@ pub mod calls;
 pub mod cases;
 pub mod constructor;
 pub mod content;
-pub mod costs;
 pub mod env;
 pub mod limits;
 pub mod make;
-pub mod others;
 mod script;
 pub mod session;
 pub mod sides;

@@ -1,16 +1,15 @@
 //! Compares two sides on generated inputs of one entry point.
 
+use super::answers;
 use super::cases::{all_known_inputs, known_inputs};
-use super::content::{Difference, DifferenceKind, Within};
-use super::costs;
 use super::env::Env;
-use super::sides::{Answer, Outcome};
+use super::sides::{self, Answer, Outcome};
 use super::steps::{StepResult, Stop};
-use crate::inputs::{self, Call, Input, Kept, Pace, Patience, Stage, Store, Trial};
+use crate::compare::{Difference, DifferenceKind, Within};
+use crate::inputs::{self, Call, Input, Kept, Limits, Pace, Refusal, Stage, Store, Trial};
 use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
-use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
+use proptest::strategy::{Strategy, ValueTree};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +25,9 @@ const TOO_MUCH: f64 = 0.003;
 
 /// The duration of a call, in seconds, above which a device may have compiled a kernel for it.
 const COMPILED: f64 = 0.1;
+
+/// The time limit of shrinking.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The settings that all sessions of a check share.
 #[derive(Clone, Copy)]
@@ -48,177 +50,201 @@ pub struct Sides<'a> {
     pub untrapped: bool,
 }
 
-/// An entry point with its inputs and their expected outcomes.
-pub struct Session {
-    entry: String,
-    parameters: Vec<String>,
-    cases: Vec<Case>,
-    /// The number of inputs that were to be generated.
-    planned: usize,
-    /// The durations of the oracle's calls, if they were too long for the other inputs.
-    cut: Option<Pace>,
+/// How to simplify an input.
+type Tree = Box<dyn ValueTree<Value = Vec<Input>>>;
+
+/// The comparisons for one entry point.
+struct Session<'a> {
+    sides: &'a Sides<'a>,
+    entry: &'a EntryPoint,
+    /// The durations of the calls of both sides.
+    pace: Pace,
+    compared: usize,
+    /// Whether a side has returned results.
+    answered: bool,
+    /// The last error of the oracle.
+    refused: Option<String>,
 }
 
-struct Case {
-    /// The maximum extent of inputs of this stage; 0 for a kept input.
-    extent: usize,
-    /// How to simplify the input; `None` for a kept input, which is simple already.
-    tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
-    arguments: Vec<Input>,
-    expected: Outcome,
+/// Compares both sides on inputs of an entry point: on `alone`, if there is one, or on kept inputs and on
+/// generated ones. How to generate them is learned from trial calls of the oracle.
+///
+/// # Errors
+/// The simplest input found for which the results differ; a skip if both sides refuse every input.
+pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>) -> StepResult {
+    let mut session = Session {
+        sides,
+        entry,
+        pace: Pace::default(),
+        compared: 0,
+        answered: false,
+        refused: None,
+    };
+    match alone {
+        Some(arguments) => session.compare(0, None, arguments)?,
+        None => session.generate()?,
+    }
+    match session.refused {
+        Some(message) if !session.answered => Err(Stop::skip(format!(
+            "both sides refuse every input: {}",
+            message.trim()
+        ))),
+        _ => Ok(()),
+    }
 }
 
-impl Session {
-    /// Learns which inputs the entry point accepts, generates inputs, and calls the oracle.
-    pub fn prepare(
-        sides: &Sides<'_>,
-        entry: &EntryPoint,
-        alone: Option<&Kept>,
-    ) -> StepResult<Session> {
-        let mut session = Session {
-            entry: entry.name.clone(),
-            parameters: entry
-                .inputs
-                .iter()
-                .map(|input| input.name.clone())
-                .collect(),
-            cases: Vec::new(),
-            planned: 0,
-            cut: None,
-        };
-        if let Some(kept) = alone {
-            session.ask(sides, 0, None, kept.arguments.clone())?;
-            return Ok(session);
-        }
-        let kept = match sides.env.unchecked {
+impl Session<'_> {
+    fn generate(&mut self) -> StepResult {
+        let (sides, entry) = (self.sides, self.entry);
+        let env = sides.env;
+        let kept = match env.unchecked {
             // Kept inputs need not be like those of the test blocks.
             Some(_) => Vec::new(),
             None => sides.store.of(&entry.name),
         };
         for kept in kept.into_iter().take(MAX_KEPT) {
-            session.ask(sides, 0, None, kept.arguments)?;
+            self.compare(0, None, kept.arguments)?;
         }
-        let settings = &sides.env.inputs;
         // An entry point without parameters has only one input.
-        let cases = if entry.inputs.is_empty() {
-            1
-        } else {
-            sides.cases
+        let cases = match entry.inputs.is_empty() {
+            true => 1,
+            false => sides.cases,
         };
-        session.planned = session.cases.len() + usize::try_from(cases).unwrap_or(usize::MAX);
+        let planned = self.compared + usize::try_from(cases).unwrap_or(usize::MAX);
+        let mut runner = inputs::runner(env.seed(), &format!("differential {}", entry.name));
         let stages = stages(sides, entry, cases)?;
-        let mut runner = inputs::runner(sides.env.seed, &format!("differential {}", entry.name));
         let begun = Instant::now();
-        let mut pace = Pace::default();
         for stage in stages {
             for number in 0..stage.cases {
-                if begun.elapsed() > settings.time() || !pace.affords(stage.extent) {
-                    session.cut = Some(pace);
-                    return Ok(session);
+                // Each side has this time.
+                if begun.elapsed() > 2 * env.time() || !self.pace.affords(stage.extent) {
+                    env.remark.add(&format!(
+                        "{} of {planned} inputs: calls take up to {}",
+                        self.compared,
+                        answers::shown(self.pace.longest())
+                    ));
+                    return Ok(());
                 }
-                let tree = draw(stage.strategy(number), &mut runner)?;
+                let tree = stage.strategy(number).new_tree(&mut runner);
+                let tree = tree.map_err(|reason| {
+                    Stop::skip(format!("failed to generate an input: {reason}"))
+                })?;
                 let arguments = tree.current();
-                let started = Instant::now();
-                session.ask(sides, stage.extent, Some(tree), arguments)?;
-                pace.record(stage.extent, started.elapsed().as_secs_f64());
+                self.compare(stage.extent, Some(tree), arguments)?;
             }
         }
-        Ok(session)
-    }
-
-    fn ask(
-        &mut self,
-        sides: &Sides<'_>,
-        extent: usize,
-        tree: Option<Box<dyn ValueTree<Value = Vec<Input>>>>,
-        arguments: Vec<Input>,
-    ) -> StepResult {
-        let begun = Instant::now();
-        let at = |stop: Stop| stop.at(&shown(&self.entry, &self.parameters, &arguments));
-        let expected = sides.oracle.run(&self.entry, &arguments).map_err(at)?;
-        let much = begun.elapsed().as_secs_f64() > TOO_MUCH;
-        if matches!(expected, Outcome::Unfit) || much && sides.env.device.is_slow() {
-            return Ok(());
-        }
-        self.cases.push(Case {
-            extent,
-            tree,
-            arguments,
-            expected,
-        });
         Ok(())
     }
 
-    /// Calls the side under test with each input, and compares the outcomes.
-    pub fn compare(self, sides: &Sides<'_>) -> StepResult {
-        let settings = &sides.env.inputs;
+    /// Compares both sides on an input of the stage with this extent; 0 for an input that is simple
+    /// already.
+    fn compare(&mut self, extent: usize, tree: Option<Tree>, arguments: Vec<Input>) -> StepResult {
+        let sides = self.sides;
+        let name = &self.entry.name;
         let begun = Instant::now();
-        let mut refused = None;
-        let mut answered = false;
-        let mut pace = Pace::default();
-        let mut compared = 0;
-        let mut cut = self.cut;
-        for mut case in self.cases {
-            if begun.elapsed() > settings.time() || !pace.affords(case.extent) {
-                cut = Some(pace);
-                break;
-            }
-            match &case.expected {
-                Outcome::Error { message, .. } => refused = Some(message.clone()),
-                _ => answered = true,
-            }
-            let at = |stop: Stop| stop.at(&shown(&self.entry, &self.parameters, &case.arguments));
-            let started = Instant::now();
-            let found = failure(sides, &self.entry, &case.arguments, Some(&case.expected));
-            let found = found.map_err(at)?;
-            let mut seconds = started.elapsed().as_secs_f64();
-            if seconds > COMPILED && sides.env.device.compiles_kernels() {
-                let started = Instant::now();
-                sides.tested.run(&self.entry, &case.arguments)?;
-                seconds = started.elapsed().as_secs_f64();
-            }
-            pace.record(case.extent, seconds);
-            compared += 1;
-            if let Some(found) = found {
-                let (arguments, found) = match &mut case.tree {
-                    Some(tree) => simplest(sides, &self.entry, tree, found)?,
-                    None => (case.arguments, found),
-                };
-                if counts(&found, &arguments) {
-                    return Err(report(
-                        sides,
-                        &self.entry,
-                        &self.parameters,
-                        arguments,
-                        &found,
-                    ));
-                }
-            }
+        let expected = sides.oracle.run(name, &arguments);
+        let seconds = begun.elapsed().as_secs_f64();
+        self.pace.record(extent, seconds);
+        let expected = expected.map_err(|stop| stop.at(&self.shown(&arguments)))?;
+        match &expected {
+            Err(Refusal::Unfit) => return Ok(()),
+            _ if seconds > TOO_MUCH && sides.env.device().is_slow() => return Ok(()),
+            Err(Refusal::Error { message, .. }) => self.refused = Some(message.clone()),
+            Ok(_) => self.answered = true,
         }
-        if let Some(pace) = cut
-            && compared < self.planned
-        {
-            sides.env.remark.add(&format!(
-                "{compared} of {} inputs: calls take up to {}",
-                self.planned,
-                costs::shown(pace.longest())
-            ));
+        let begun = Instant::now();
+        let found = self.difference(&arguments, &expected);
+        let mut seconds = begun.elapsed().as_secs_f64();
+        let found = found.map_err(|stop| stop.at(&self.shown(&arguments)))?;
+        if seconds > COMPILED && sides.env.device().compiles_kernels() {
+            let begun = Instant::now();
+            let _ = sides.tested.run(name, &arguments)?;
+            seconds = begun.elapsed().as_secs_f64();
         }
-        match refused {
-            Some(message) if !answered => Err(Stop::skip(format!(
-                "both sides refuse every input: {}",
-                message.trim()
-            ))),
-            _ => Ok(()),
+        self.pace.record(extent, seconds);
+        self.compared += 1;
+        let Some(found) = found else { return Ok(()) };
+        let (arguments, found) = match tree {
+            Some(mut tree) => self.simplest(&mut tree, found)?,
+            None => (arguments, found),
+        };
+        match counts(&found, &arguments) {
+            true => Err(self.report(arguments, &found)),
+            false => Ok(()),
         }
+    }
+
+    /// The difference between both sides for an input, if there is one.
+    fn difference(
+        &self,
+        arguments: &[Input],
+        expected: &Outcome,
+    ) -> StepResult<Option<Difference>> {
+        let sides = self.sides;
+        if sides.untrapped && has_bad_size(expected) {
+            return Ok(None);
+        }
+        sides.store.running(&Kept {
+            entry: self.entry.name.clone(),
+            arguments: arguments.to_vec(),
+            found: format!("the process died in this call, in {}", sides.names.0),
+        });
+        let actual = sides.tested.run(&self.entry.name, arguments);
+        sides.store.ended();
+        let actual = actual?;
+        if out_of_memory(&actual) || out_of_memory(expected) {
+            return Ok(None);
+        }
+        Ok(sides::agree(&actual, expected, sides.within).err())
+    }
+
+    fn simplest(&self, tree: &mut Tree, found: Difference) -> StepResult<(Vec<Input>, Difference)> {
+        // Simplifying must not turn a difference that breaks a promise into one that does not.
+        let counted = counts(&found, &tree.current());
+        let tries = match self.sides.env.device().is_slow() {
+            true => 60,
+            false => 1000,
+        };
+        shrink(tree.as_mut(), found, tries, |arguments| {
+            let expected = self.sides.oracle.run(&self.entry.name, arguments)?;
+            let found = self.difference(arguments, &expected)?;
+            Ok(found.filter(|found| !counted || counts(found, arguments)))
+        })
+    }
+
+    fn report(&self, arguments: Vec<Input>, found: &Difference) -> Stop {
+        let (tested, oracle) = self.sides.names;
+        let call = self.shown(&arguments);
+        let kept = Kept {
+            entry: self.entry.name.clone(),
+            arguments,
+            found: format!("on {tested}: {}", found.message),
+        };
+        let kept = match self.sides.store.keep(&kept) {
+            Ok(path) => format!("kept in {}", path.display()),
+            Err(error) => format!("failed to keep it: {error}"),
+        };
+        Stop::mismatch(format!(
+            "{}\nexpected is the result of {oracle} for {call}\n{kept}",
+            found.message
+        ))
+    }
+
+    /// The call as readable text.
+    fn shown(&self, arguments: &[Input]) -> String {
+        let parameters = self.entry.inputs.iter().zip(arguments);
+        let parameters =
+            parameters.map(|(input, argument)| format!("\n  {} = {argument}", input.name));
+        format!("{}{}", self.entry.name, parameters.collect::<String>())
     }
 }
 
 /// Learns from trial calls of the oracle how to generate arguments. Those of a program with
 /// `#[unsafe]` stay within what its test blocks show.
 fn stages(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Stage>> {
-    if sides.env.unchecked.is_some() && !entry.inputs.is_empty() {
-        let shown: Vec<_> = all_known_inputs(sides.env, entry).collect();
+    let env = sides.env;
+    if env.unchecked.is_some() && !entry.inputs.is_empty() {
+        let shown: Vec<_> = all_known_inputs(env, entry).collect();
         if let Some(strategy) = inputs::like(&shown) {
             return Ok(vec![Stage {
                 extent: 0,
@@ -227,10 +253,9 @@ fn stages(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<S
                 other: strategy,
             }]);
         }
-        sides.env.may_generate(&entry.name)?;
+        env.may_generate(&entry.name)?;
     }
-    let program = sides.env.program();
-    let call = Call::of(program, entry).map_err(|name| {
+    let call = Call::of(env.program(), entry).map_err(|name| {
         Stop::skip(format!(
             "no operation of the program makes a value of type {name}"
         ))
@@ -244,26 +269,29 @@ fn stages(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<S
         let outcome = sides.oracle.run(entry, arguments).ok()?;
         Some(trial_of(&outcome, started.elapsed().as_secs_f64()))
     };
-    let known = known_inputs(sides.env, entry).map(|values| {
+    let known = known_inputs(env, entry).map(|values| {
         let extents = values
             .iter()
             .flat_map(|value| value.shape().iter().copied());
-        vec![extents.collect()]
+        extents.collect::<Vec<_>>()
     });
     let call = inputs::learn(&call, known.as_deref(), &mut trial).map_err(Stop::skip)?;
-    let limits = sides.env.inputs.limits();
+    let limits = match env.device().is_slow() {
+        true => Limits::SLOW,
+        false => Limits::REAL,
+    };
     Ok(inputs::stages(&Arc::new(call), limits, cases))
 }
 
 fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {
     let (fits, bytes, costly) = match outcome {
-        Outcome::Values(contents) => (true, contents.iter().map(|c| c.bytes()).sum(), false),
-        Outcome::Error { kind, message } => (
+        Ok(contents) => (true, contents.iter().map(|c| c.bytes()).sum(), false),
+        Err(Refusal::Error { kind, message }) => (
             !message.contains("invalid sizes"),
             0,
             matches!(kind, ErrorKind::OutOfMemory | ErrorKind::ContextLost),
         ),
-        Outcome::Unfit => (false, 0, true),
+        Err(Refusal::Unfit) => (false, 0, true),
     };
     Trial {
         fits,
@@ -273,53 +301,16 @@ fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {
     }
 }
 
-fn draw(
-    strategy: &BoxedStrategy<Vec<Input>>,
-    runner: &mut TestRunner,
-) -> StepResult<Box<dyn ValueTree<Value = Vec<Input>>>> {
-    strategy
-        .new_tree(runner)
-        .map_err(|reason| Stop::skip(format!("failed to generate an input: {reason}")))
-}
-
-/// The difference between both sides for an input, if there is one.
-fn failure(
-    sides: &Sides<'_>,
-    entry: &str,
-    arguments: &[Input],
-    expected: Option<&Outcome>,
-) -> StepResult<Option<Difference>> {
-    let expected = match expected {
-        Some(expected) => expected.clone(),
-        None => sides.oracle.run(entry, arguments)?,
-    };
-    if sides.untrapped && has_bad_size(&expected) {
-        return Ok(None);
-    }
-    sides.store.running(&Kept {
-        entry: entry.to_owned(),
-        arguments: arguments.to_vec(),
-        found: format!("the process died in this call, in {}", sides.names.0),
-    });
-    let actual = sides.tested.run(entry, arguments);
-    sides.store.ended();
-    let difference = match actual? {
-        actual if out_of_memory(&actual) || out_of_memory(&expected) => None,
-        actual => actual.agrees(&expected, sides.within).err(),
-    };
-    Ok(difference)
-}
-
 /// Whether a call ran out of memory, which the other side need not do.
 fn out_of_memory(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Error { kind, .. } if *kind == ErrorKind::OutOfMemory)
+    matches!(outcome, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::OutOfMemory)
 }
 
 /// Whether a call failed because of a size that plain programs do not check. They continue with it, and
 /// may then store a malformed value.
 fn has_bad_size(outcome: &Outcome) -> bool {
     let is_bad = |message: &str| BAD_SIZES.iter().any(|text| message.contains(text));
-    matches!(outcome, Outcome::Error { message, .. } if is_bad(message))
+    matches!(outcome, Err(Refusal::Error { message, .. }) if is_bad(message))
 }
 
 /// The message of `futhark-sys` for sizes that only its own checks refuse.
@@ -330,25 +321,6 @@ const BAD_SIZES: [&str; 5] = [
     "negative or larger than its memory",
     "cannot be created or used",
 ];
-
-fn simplest(
-    sides: &Sides<'_>,
-    entry: &str,
-    tree: &mut Box<dyn ValueTree<Value = Vec<Input>>>,
-    found: Difference,
-) -> StepResult<(Vec<Input>, Difference)> {
-    // Simplifying must not turn a difference that breaks a promise into one that does not.
-    let counted = counts(&found, &tree.current());
-    shrink(
-        tree.as_mut(),
-        found,
-        sides.env.inputs.patience(),
-        |arguments| {
-            let found = failure(sides, entry, arguments, None)?;
-            Ok(found.filter(|found| !counted || counts(found, arguments)))
-        },
-    )
-}
 
 /// Whether a difference breaks a promise. With extreme floats among the arguments, two kinds of
 /// differences do not: the result of a reduction depends on its order, and the conversion of a
@@ -365,53 +337,19 @@ fn counts(found: &Difference, arguments: &[Input]) -> bool {
     }
 }
 
-/// A call as readable text.
-fn shown(entry: &str, parameters: &[String], arguments: &[Input]) -> String {
-    let mut call = entry.to_owned();
-    for (name, argument) in parameters.iter().zip(arguments) {
-        call.push_str(&format!("\n  {name} = {argument}"));
-    }
-    call
-}
-
-fn report(
-    sides: &Sides<'_>,
-    entry: &str,
-    parameters: &[String],
-    arguments: Vec<Input>,
-    found: &Difference,
-) -> Stop {
-    let mut message = found.message.clone();
-    let call = shown(entry, parameters, &arguments);
-    message.push_str(&format!(
-        "\nexpected is the result of {} for {call}",
-        sides.names.1
-    ));
-    let kept = Kept {
-        entry: entry.to_owned(),
-        arguments,
-        found: format!("on {}: {}", sides.names.0, found.message),
-    };
-    match sides.store.keep(&kept) {
-        Ok(path) => message.push_str(&format!("\nkept in {}", path.display())),
-        Err(error) => message.push_str(&format!("\nfailed to keep it: {error}")),
-    }
-    Stop::mismatch(message)
-}
-
 /// The simplest input found that still fails, with its failure. `first` is the failure of the tree
 /// as it is.
 fn shrink<T: ValueTree + ?Sized, F, E>(
     tree: &mut T,
     first: F,
-    patience: Patience,
+    tries: usize,
     mut fails: impl FnMut(&T::Value) -> Result<Option<F>, E>,
 ) -> Result<(T::Value, F), E> {
     let begun = Instant::now();
     let mut best = (tree.current(), first);
     let mut more = tree.simplify();
-    for _ in 0..patience.tries {
-        if !more || begun.elapsed() > patience.time {
+    for _ in 0..tries {
+        if !more || begun.elapsed() > PATIENCE {
             break;
         }
         let candidate = tree.current();
@@ -430,12 +368,6 @@ fn shrink<T: ValueTree + ?Sized, F, E>(
 mod tests {
     use super::*;
     use proptest::collection::vec;
-    use std::time::Duration;
-
-    const LONG: Patience = Patience {
-        tries: 10_000,
-        time: Duration::from_secs(20),
-    };
 
     fn tree() -> impl ValueTree<Value = Vec<i32>> {
         let strategy = vec(0..1000i32, 5..50).prop_filter("one is large", |numbers| {
@@ -452,7 +384,8 @@ mod tests {
     fn the_simplest_failure_is_found() {
         let mut tree = tree();
         let first = large(&tree.current()).unwrap().unwrap();
-        let (numbers, failure) = shrink(&mut tree, first, LONG, |numbers| large(numbers)).unwrap();
+        let (numbers, failure) =
+            shrink(&mut tree, first, 10_000, |numbers| large(numbers)).unwrap();
         assert_eq!(failure, 101);
         assert_eq!(numbers.len(), 5);
         assert_eq!(numbers.iter().sum::<i32>(), 101);
@@ -463,8 +396,7 @@ mod tests {
         let mut tree = tree();
         let first = large(&tree.current()).unwrap().unwrap();
         let mut tries = 0;
-        let patience = Patience { tries: 7, ..LONG };
-        let (numbers, failure) = shrink(&mut tree, first, patience, |numbers| {
+        let (numbers, failure) = shrink(&mut tree, first, 7, |numbers| {
             tries += 1;
             large(numbers)
         })

@@ -1,16 +1,16 @@
 //! Compares two implementations of a program on the same calls. A *side* is the library under test,
 //! another library of the program, or a server program. A `Session` generates the calls.
 
-use super::calls::{self, message_of};
-use super::content::{Content, Difference, DifferenceKind, Reading, Within};
-use super::env::Env;
+use super::calls;
+use super::content::{Content, Reading};
+use super::env::{Env, locked};
 use super::steps::{StepResult, Stop};
-use crate::inputs::{Failure, Input};
+use crate::compare::{Difference, Within};
+use crate::inputs::{Input, Refusal};
 use futhark_manifest::Program;
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Library};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 /// A side of a comparison: calls entry points by name with generated inputs.
 pub trait Answer {
@@ -21,86 +21,56 @@ pub trait Answer {
     fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome>;
 }
 
-/// The outcome of a call.
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    /// The results.
-    Values(Vec<Content>),
-    /// The call failed, or its arguments could not be created.
-    Error {
-        /// The kind of the error.
-        kind: ErrorKind,
-        /// The message.
-        message: String,
-    },
-    /// The input does not fit the entry point of this side.
-    Unfit,
-}
+/// The outcome of a call: its results, or why there are none.
+pub type Outcome = Result<Vec<Content>, Refusal>;
 
-impl Outcome {
-    /// The outcome for an error of the library.
-    #[must_use]
-    pub fn of(error: &futhark_safe::Error) -> Outcome {
-        Outcome::Error {
-            kind: error.kind(),
-            message: message_of(error),
-        }
-    }
-
-    /// Compares with the expected outcome: results must agree, and an error must be an error.
-    /// Messages are not compared, because they depend on the backend.
-    ///
-    /// # Errors
-    /// The first difference.
-    pub fn agrees(&self, expected: &Outcome, within: Within) -> Result<(), Difference> {
-        let form = |message| Difference {
-            kind: DifferenceKind::Form,
-            message,
-        };
-        match (self, expected) {
-            (Outcome::Values(actual), Outcome::Values(expected)) => {
-                if actual.len() != expected.len() {
-                    let (expected, actual) = (expected.len(), actual.len());
-                    return Err(form(format!("expected {expected} results, got {actual}")));
-                }
-                let mut pairs = actual.iter().zip(expected).enumerate();
-                pairs.try_for_each(|(place, (actual, expected))| {
-                    let at = |difference: Difference| difference.at(&format!("result {place}"));
-                    actual.agrees(expected, within).map_err(at)
-                })
+/// Compares an outcome with the expected one: results must agree, and an error must be an error.
+/// Messages are not compared, because they depend on the backend.
+///
+/// # Errors
+/// The first difference.
+pub fn agree(actual: &Outcome, expected: &Outcome, within: Within) -> Result<(), Difference> {
+    match (actual, expected) {
+        (Ok(actual), Ok(expected)) => {
+            if actual.len() != expected.len() {
+                let (expected, actual) = (expected.len(), actual.len());
+                let message = format!("expected {expected} results, got {actual}");
+                return Err(Difference::form(message));
             }
-            (Outcome::Error { message, .. }, Outcome::Values(_)) => {
-                Err(form(format!("expected results, got an error: {message}")))
-            }
-            (Outcome::Values(actual), Outcome::Error { message, .. }) => Err(form(format!(
-                "expected an error ({}), got {actual:?}",
-                message.trim()
-            ))),
-            (Outcome::Error { .. }, Outcome::Error { .. })
-            | (Outcome::Unfit, _)
-            | (_, Outcome::Unfit) => Ok(()),
+            let mut pairs = actual.iter().zip(expected).enumerate();
+            pairs.try_for_each(|(place, (actual, expected))| {
+                let at = |difference: Difference| difference.at(&format!("result {place}"));
+                actual.agrees(expected, within).map_err(at)
+            })
         }
+        (Err(Refusal::Error { message, .. }), Ok(_)) => Err(Difference::form(format!(
+            "expected results, got an error: {message}"
+        ))),
+        (Ok(actual), Err(Refusal::Error { message, .. })) => Err(Difference::form(format!(
+            "expected an error ({}), got {actual:?}",
+            message.trim()
+        ))),
+        (Err(_), Err(_)) | (Err(Refusal::Unfit), _) | (_, Err(Refusal::Unfit)) => Ok(()),
     }
 }
 
 /// A library, with a context that is replaced when it is lost.
 pub struct Side<'a> {
     env: &'a Env<'a>,
-    /// The other library, if this is not the library under test.
-    other: Option<Library>,
+    /// Another library of the same program, and its context; the library under test uses the context that
+    /// all checks share.
+    other: Option<(Library, Mutex<Option<Arc<Context>>>)>,
     reading: Reading,
-    context: RefCell<Option<Rc<Context>>>,
 }
 
 impl<'a> Side<'a> {
-    /// The library under test, with the context that all checks share.
+    /// The library under test.
     #[must_use]
-    pub fn tested(env: &'a Env<'a>) -> Side<'a> {
+    pub fn tested(env: &'a Env<'a>, reading: Reading) -> Side<'a> {
         Side {
             env,
             other: None,
-            reading: Reading::Parts,
-            context: RefCell::default(),
+            reading,
         }
     }
 
@@ -109,23 +79,16 @@ impl<'a> Side<'a> {
     pub fn other(env: &'a Env<'a>, library: Library) -> Side<'a> {
         Side {
             env,
-            other: Some(library),
+            other: Some((library, Mutex::default())),
             reading: Reading::Parts,
-            context: RefCell::default(),
         }
-    }
-
-    /// The same side, with another way to read results.
-    #[must_use]
-    pub fn reading(self, reading: Reading) -> Side<'a> {
-        Side { reading, ..self }
     }
 
     /// The program, as this library's manifest describes it.
     #[must_use]
     pub fn program(&self) -> &Program {
         match &self.other {
-            Some(library) => library.program(),
+            Some((library, _)) => library.program(),
             None => self.env.program(),
         }
     }
@@ -134,26 +97,20 @@ impl<'a> Side<'a> {
     ///
     /// # Errors
     /// If no context can be created.
-    pub fn context(&self) -> StepResult<Rc<Context>> {
-        let Some(library) = &self.other else {
+    pub fn context(&self) -> StepResult<Arc<Context>> {
+        let Some((library, context)) = &self.other else {
             return self.env.context();
         };
-        if let Some(context) = &*self.context.borrow() {
-            return Ok(Rc::clone(context));
+        let mut context = locked(context);
+        if context.is_none() {
+            let new = self.env.context_of(library);
+            let new =
+                new.map_err(|error| Stop::skip(format!("no context to compare with: {error}")))?;
+            *context = Some(Arc::new(new));
         }
-        let context = self.env.context_of(library);
-        let context =
-            context.map_err(|error| Stop::skip(format!("no context to compare with: {error}")))?;
-        let context = Rc::new(context);
-        *self.context.borrow_mut() = Some(Rc::clone(&context));
-        Ok(context)
-    }
-
-    fn forget(&self) {
-        match self.other {
-            Some(_) => drop(self.context.take()),
-            None => self.env.forget_context(),
-        }
+        context
+            .clone()
+            .ok_or_else(|| Stop::skip("no context to compare with"))
     }
 }
 
@@ -161,10 +118,13 @@ impl Answer for Side<'_> {
     fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
         let context = self.context()?;
         let outcome = call(&context, entry, arguments, self.reading)?;
-        if let Outcome::Error { kind, .. } = &outcome
-            && *kind == ErrorKind::ContextLost
-        {
-            self.forget();
+        if matches!(&outcome, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::ContextLost) {
+            let slot = self
+                .other
+                .as_ref()
+                .map_or(&self.env.context, |(_, slot)| slot);
+            let lost = locked(slot).take();
+            drop(lost);
         }
         Ok(outcome)
     }
@@ -178,16 +138,13 @@ fn call(
 ) -> StepResult<Outcome> {
     let program = context.library().program();
     let Some(entry) = program.entry(entry) else {
-        return Ok(Outcome::Unfit);
+        return Ok(Err(Refusal::Unfit));
     };
-    let values = match Input::upload_all(arguments, context, entry) {
-        Ok(values) => values,
-        Err(Failure::Library(error)) => return Ok(Outcome::of(&error)),
-        Err(Failure::Unfit) => return Ok(Outcome::Unfit),
-    };
-    let outputs = match calls::call(context, entry, values).0 {
+    let outputs = Input::upload_all(arguments, context, entry)
+        .and_then(|values| Ok(calls::call(context, entry, values).0?));
+    let outputs = match outputs {
         Ok(outputs) => outputs,
-        Err(error) => return Ok(Outcome::of(&error)),
+        Err(refusal) => return Ok(Err(refusal)),
     };
     calls::check_count(entry, &outputs)?;
     let pairs = entry.outputs.iter().zip(&outputs);
@@ -198,5 +155,5 @@ fn call(
             Reading::Parts | Reading::Elements => content,
         })
     });
-    Ok(Outcome::Values(contents.collect::<StepResult<_>>()?))
+    contents.collect::<StepResult<_>>().map(Ok)
 }

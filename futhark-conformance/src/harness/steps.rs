@@ -5,17 +5,18 @@
 //! ended in an earlier process, by their names. A list before the run would need a second process that
 //! compiles, loads and starts the program, because the cases follow from its manifest.
 
+use super::env::locked;
 use super::watch::Watch;
+use crate::compare::Difference;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Earlier, Event, events};
 use crate::record::{Cause, Finding, Outcome, name};
 use std::any::Any;
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The most bytes of a message. Compilers and programs can print any amount.
@@ -96,6 +97,12 @@ impl From<futhark_safe::Error> for Stop {
     }
 }
 
+impl From<Difference> for Stop {
+    fn from(difference: Difference) -> Stop {
+        Stop::mismatch(difference.message)
+    }
+}
+
 /// The result of a step.
 pub type StepResult<T = ()> = Result<T, Stop>;
 
@@ -106,12 +113,12 @@ pub const MAX_OVERRUNS: usize = 3;
 /// A remark on the case that runs, for its finding if it passes: for example, that it tried fewer
 /// inputs than usual. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Remark(Rc<RefCell<String>>);
+pub struct Remark(Arc<Mutex<String>>);
 
 impl Remark {
     /// Adds to the remark on the case that runs.
     pub fn add(&self, text: &str) {
-        let mut remark = self.0.borrow_mut();
+        let mut remark = locked(&self.0);
         if !remark.is_empty() {
             remark.push_str("; ");
         }
@@ -119,7 +126,7 @@ impl Remark {
     }
 
     fn take(&self) -> String {
-        self.0.take()
+        std::mem::take(&mut *locked(&self.0))
     }
 }
 
@@ -131,16 +138,16 @@ pub struct Steps<'a> {
     /// The names of all cases so far.
     known: HashSet<String>,
     watch: Option<Watch>,
-    excuse: Option<String>,
     remark: Remark,
 }
 
 /// A case of a check, or something that later cases share.
-#[derive(Clone, Copy)]
 struct Case<'c> {
     check: &'c str,
     case: &'c str,
     budget: Option<Duration>,
+    /// Why a failure is reported as skipped.
+    excuse: Option<String>,
     /// Whether later cases need it, so that each process of the job runs it.
     is_need: bool,
     /// Whether it is reported if it does not fail.
@@ -161,7 +168,6 @@ impl<'a> Steps<'a> {
             earlier,
             known: HashSet::new(),
             watch: None,
-            excuse: None,
             remark: Remark::default(),
         }
     }
@@ -177,11 +183,6 @@ impl<'a> Steps<'a> {
         self.watch = Some(watch);
     }
 
-    /// From now on, a failure of a case is reported as skipped, with this reason, if there is one.
-    pub fn excuse(&mut self, excuse: Option<String>) {
-        self.excuse = excuse;
-    }
-
     /// Whether any case of the check may be selected. If not, its cases need not be listed.
     #[must_use]
     pub fn wants(&self, check: &str) -> bool {
@@ -191,19 +192,20 @@ impl<'a> Steps<'a> {
     /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
     /// the usual time limit, the parent kills this process, and the case has failed.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
-        self.run_selected(check, case, None, body)
+        self.run_selected(check, case, None, None, body)
     }
 
-    /// Runs a case with generated inputs, like [`Steps::run`]. If it takes longer than its budget, it
-    /// is skipped.
+    /// Runs a case with generated inputs, like [`Steps::run`]. If it takes longer than its budget, or
+    /// fails with an excuse, it is skipped.
     pub fn run_within(
         &mut self,
         check: &str,
         case: &str,
         budget: Duration,
+        excuse: Option<String>,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
-        self.run_selected(check, case, Some(budget), body)
+        self.run_selected(check, case, Some(budget), excuse, body)
     }
 
     /// Reports a case as skipped.
@@ -224,6 +226,7 @@ impl<'a> Steps<'a> {
                 check,
                 case,
                 budget: None,
+                excuse: None,
                 is_need: true,
                 is_shown: self.is_selected(check, case),
             },
@@ -249,6 +252,7 @@ impl<'a> Steps<'a> {
                 check,
                 case,
                 budget,
+                excuse: None,
                 is_need: true,
                 is_shown: false,
             },
@@ -261,6 +265,7 @@ impl<'a> Steps<'a> {
         check: &str,
         case: &str,
         budget: Option<Duration>,
+        excuse: Option<String>,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
         if !self.is_selected(check, case) || self.earlier.ended.contains(&name(check, case)) {
@@ -270,6 +275,7 @@ impl<'a> Steps<'a> {
             check,
             case,
             budget,
+            excuse,
             is_need: false,
             is_shown: true,
         };
@@ -305,7 +311,7 @@ impl<'a> Steps<'a> {
             case: case.case.to_owned(),
             budget: case.budget,
             is_need: case.is_need,
-            excuse: self.excuse.clone(),
+            excuse: case.excuse.clone(),
         });
         let begun = Instant::now();
         let result = match self.known.insert(name.clone()) {
@@ -333,7 +339,7 @@ impl<'a> Steps<'a> {
                 message: shortened(message, MESSAGE),
                 seconds: begun.elapsed().as_secs_f64(),
             };
-            self.say(&Event::End(finding.excused(self.excuse.as_deref())));
+            self.say(&Event::End(finding.excused(case.excuse.as_deref())));
         } else {
             self.say(&Event::Quiet);
         }
@@ -521,10 +527,10 @@ mod tests {
     #[test]
     fn an_excused_failure_is_skipped() {
         let events = events_of(|steps| {
-            steps.excuse(Some("why".to_owned()));
-            let wrong = steps.run("a", "1", || Err(Stop::mismatch("no")));
+            let why = || Some("why".to_owned());
+            let wrong = steps.run_within("a", "1", SECOND, why(), || Err(Stop::mismatch("no")));
             assert_eq!(wrong, Ran::Failed);
-            steps.run("a", "2", || Ok(()));
+            steps.run_within("a", "2", SECOND, why(), || Ok(()));
         });
         assert!(matches!(&events[0], Event::Begin { excuse: Some(why), .. } if why == "why"));
         assert_eq!(findings(&events)[0].message, "why: mismatch: no");
@@ -556,7 +562,10 @@ mod tests {
             assert_eq!(again, Ran::Fine);
             let fatal = steps.need("a", "fatal", Some(SECOND), || panic!("ran again"));
             assert_eq!(fatal, Ran::Failed);
-            assert_eq!(steps.run_within("a", "1", SECOND, || Ok(())), Ran::Fine);
+            assert_eq!(
+                steps.run_within("a", "1", SECOND, None, || Ok(())),
+                Ran::Fine
+            );
         });
         assert_eq!(outcomes(&events), [("1", Outcome::Pass)]);
         let earlier = Earlier {
@@ -568,7 +577,7 @@ mod tests {
             assert_eq!(again, Ran::Fine);
             let new = steps.need("a", "new", Some(SECOND), || panic!("ran"));
             assert_eq!(new, Ran::No);
-            steps.run_within("a", "1", SECOND, || panic!("ran"));
+            steps.run_within("a", "1", SECOND, None, || panic!("ran"));
         });
         assert_eq!(outcomes(&events), [("1", Outcome::Skip)]);
     }
@@ -581,7 +590,7 @@ mod tests {
         };
         let events = events_after(&earlier, &[], |steps| {
             steps.run("a", "1", || panic!("ran"));
-            steps.run_within("a", "2", SECOND, || panic!("ran"));
+            steps.run_within("a", "2", SECOND, None, || panic!("ran"));
             steps.run("b", "3", || Ok(()));
         });
         let expected = [

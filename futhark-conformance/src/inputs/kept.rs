@@ -1,7 +1,6 @@
 //! Files of failing inputs, which later runs try first.
 
 use super::elements::host;
-use super::settings::Settings;
 use super::tree::Input;
 use crate::key::key;
 use crate::scratch::replace_file;
@@ -34,16 +33,15 @@ impl Store {
     /// Opens the files of a program in `folder`. `place` separates concurrent runs: backend,
     /// device and compiler.
     ///
-    /// If an earlier process died, its last input is kept, unless the input is only slow.
+    /// If an earlier process died, its last input is kept, unless it `was_slow` only.
     #[must_use]
-    pub fn open(settings: &Settings, program: &Path, place: &str) -> Store {
-        let folder = &settings.regressions;
+    pub fn open(folder: &Path, program: &Path, place: &str, was_slow: bool) -> Store {
         let stem = program.file_stem().unwrap_or_default().to_string_lossy();
         let folder = folder.join(plain(&stem));
         let running = folder.join(format!("{}.running", plain(place)));
         let store = Store { folder, running };
         if let Ok(kept) = Kept::read(&store.running)
-            && !settings.last_was_slow
+            && !was_slow
         {
             // If the file cannot be written, the next run generates the same inputs again.
             let _ = store.keep(&kept);
@@ -137,7 +135,7 @@ impl From<HostValue> for HostForm {
         HostForm {
             value: value.elem().to_string(),
             shape: value.shape().to_vec(),
-            bits: (0..value.count()).map(|place| hex(&value, place)).collect(),
+            bits: (0..value.count()).map(|place| value.hex(place)).collect(),
             shown: value.to_string(),
         }
     }
@@ -177,28 +175,10 @@ pub(super) mod host_form {
     }
 }
 
-/// The bits of an element as a number.
-fn hex(value: &HostValue, place: usize) -> String {
-    let bytes = value.element(place).iter();
-    let digits: String = if cfg!(target_endian = "big") {
-        bytes.map(|byte| format!("{byte:02x}")).collect()
-    } else {
-        bytes.rev().map(|byte| format!("{byte:02x}")).collect()
-    };
-    format!("0x{digits}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::elements::{Taste, fill, host};
     use super::*;
-
-    fn settings(regressions: &Path) -> Settings {
-        Settings {
-            regressions: regressions.to_owned(),
-            ..Settings::default()
-        }
-    }
 
     fn case() -> Kept {
         let all = ElemType::ALL.iter();
@@ -227,7 +207,7 @@ mod tests {
     #[test]
     fn a_case_round_trips_through_its_file() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&settings(folder.path()), Path::new("x/a b.fut"), "c");
+        let store = Store::open(folder.path(), Path::new("x/a b.fut"), "c", false);
         let path = store.keep(&case()).unwrap();
         assert_eq!(path, store.keep(&case()).unwrap(), "the same once only");
         assert_eq!(store.of("+^"), [case()]);
@@ -260,8 +240,7 @@ mod tests {
     #[test]
     fn the_input_that_killed_a_process_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = settings(folder.path());
-        let open = || Store::open(&settings, Path::new("a.fut"), "c 0.25");
+        let open = || Store::open(folder.path(), Path::new("a.fut"), "c 0.25", false);
         open().running(&case());
         assert_eq!(open().of("+^"), [case()]);
         let store = open();
@@ -274,8 +253,7 @@ mod tests {
             ..case()
         };
         store.running(&slow);
-        settings.last_was_slow = true;
-        let store = Store::open(&settings, Path::new("a.fut"), "c 0.25");
+        let store = Store::open(folder.path(), Path::new("a.fut"), "c 0.25", true);
         assert_eq!(store.of("slow"), []);
     }
 }

@@ -50,7 +50,7 @@ const NOISE: f64 = 0.000_5;
 /// Why no valid arguments were found.
 pub fn learn(
     call: &Call,
-    known: Option<&[Vec<usize>]>,
+    known: Option<&[usize]>,
     trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
 ) -> Result<Call, String> {
     let arguments = call.arguments.iter();
@@ -129,7 +129,7 @@ impl<'a> Lesson<'a> {
     ///
     /// # Errors
     /// If no valid sizes were found.
-    fn sizes(&mut self, known: Option<&[Vec<usize>]>) -> Result<(), String> {
+    fn sizes(&mut self, known: Option<&[usize]>) -> Result<(), String> {
         let count = self.call.extents.len() + self.candidates.len();
         if self.call.extents.is_empty() {
             return Ok(());
@@ -160,16 +160,17 @@ impl<'a> Lesson<'a> {
     }
 
     /// Finds valid sizes.
-    fn base(&mut self, count: usize, known: Option<&[Vec<usize>]>) -> Option<Vec<usize>> {
+    fn base(&mut self, count: usize, known: Option<&[usize]>) -> Option<Vec<usize>> {
         for size in ALIKE {
             if self.accepts(&vec![size; count]) {
                 return Some(vec![size; count]);
             }
         }
-        for sizes in known.into_iter().flatten() {
-            if sizes.len() == count && self.accepts(sizes) {
-                return Some(sizes.clone());
-            }
+        if let Some(sizes) = known
+            && sizes.len() == count
+            && self.accepts(sizes)
+        {
+            return Some(sizes.to_vec());
         }
         // Try all combinations of a few sizes.
         let top: usize = match count {

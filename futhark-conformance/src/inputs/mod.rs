@@ -14,7 +14,6 @@ mod kept;
 mod learn;
 mod random;
 mod recipe;
-mod settings;
 mod strategy;
 mod tree;
 
@@ -24,6 +23,5 @@ pub use kept::{Kept, Store};
 pub use learn::{Trial, learn};
 pub(crate) use random::Random;
 pub use recipe::Call;
-pub use settings::{Patience, Settings};
-pub use strategy::{like, runner};
-pub use tree::{Failure, Input, elem_of};
+pub use strategy::{Limits, like, runner};
+pub use tree::{Input, Refusal, elem_of};

@@ -1,8 +1,10 @@
 //! A value as a tree on the host.
 
 use super::kept::host_form;
+use crate::harness::calls::message_of;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeRef};
+use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,18 +42,26 @@ pub enum Input {
     },
 }
 
-/// Why a tree could not be converted to a value.
-#[derive(Debug)]
-pub enum Failure {
-    /// A call of the library failed.
-    Library(futhark_safe::Error),
-    /// The tree does not fit the type, because it was made for another program.
+/// Why a call has no results.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// It failed, or its arguments could not be created.
+    Error {
+        /// The kind of the error.
+        kind: ErrorKind,
+        /// The message.
+        message: String,
+    },
+    /// The input does not fit the entry point, because it was made for another program.
     Unfit,
 }
 
-impl From<futhark_safe::Error> for Failure {
-    fn from(error: futhark_safe::Error) -> Failure {
-        Failure::Library(error)
+impl From<futhark_safe::Error> for Refusal {
+    fn from(error: futhark_safe::Error) -> Refusal {
+        Refusal::Error {
+            kind: error.kind(),
+            message: message_of(&error),
+        }
     }
 }
 
@@ -59,15 +69,15 @@ impl Input {
     /// Creates the value in a context, with this type.
     ///
     /// # Errors
-    /// See [`Failure`].
-    pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Failure> {
+    /// See [`Refusal`].
+    pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Refusal> {
         let program = context.library().program();
         if let Input::Host(value) = self {
             return match elem_of(program, ty) {
                 Some((elem, rank)) if (elem, rank) == (value.elem(), value.shape().len()) => {
                     Input::upload_host(value, context)
                 }
-                _ => Err(Failure::Unfit),
+                _ => Err(Refusal::Unfit),
             };
         }
         if let Input::Made {
@@ -76,9 +86,9 @@ impl Input {
             arguments,
         } = self
         {
-            let entry = program.entry(entry).ok_or(Failure::Unfit)?;
+            let entry = program.entry(entry).ok_or(Refusal::Unfit)?;
             if entry.outputs.get(*output).map(|output| output.ty) != Some(ty) {
-                return Err(Failure::Unfit);
+                return Err(Refusal::Unfit);
             }
             let arguments = Input::upload_all(arguments, context, entry)?;
             // The call may consume its arguments: they have no other owner.
@@ -86,19 +96,19 @@ impl Input {
             let mut outputs = context.call(&entry.name, given)?;
             context.sync()?;
             if *output >= outputs.len() {
-                return Err(Failure::Unfit);
+                return Err(Refusal::Unfit);
             }
             return Ok(outputs.swap_remove(*output));
         }
         let described = ty
             .as_type()
             .map(|id| program.get(id))
-            .ok_or(Failure::Unfit)?;
-        let structure = &described.as_opaque().ok_or(Failure::Unfit)?.structure;
+            .ok_or(Refusal::Unfit)?;
+        let structure = &described.as_opaque().ok_or(Refusal::Unfit)?.structure;
         let name = &described.name;
         let parts = |inputs: &[Input], types: &mut dyn ExactSizeIterator<Item = TypeRef>| {
             if inputs.len() != types.len() {
-                return Err(Failure::Unfit);
+                return Err(Refusal::Unfit);
             }
             let pairs = inputs.iter().zip(types);
             pairs.map(|(input, ty)| input.upload(context, ty)).collect()
@@ -114,19 +124,19 @@ impl Input {
             }
             (Input::Sum { variant, payload }, Structure::Sum(sum)) => {
                 let found = sum.variants.iter().find(|known| known.name == *variant);
-                let types = &found.ok_or(Failure::Unfit)?.payload;
+                let types = &found.ok_or(Refusal::Unfit)?.payload;
                 let values: Vec<_> = parts(payload, &mut types.iter().copied())?;
                 context.sum(name, variant, &values.iter().collect::<Vec<_>>())?
             }
-            _ => return Err(Failure::Unfit),
+            _ => return Err(Refusal::Unfit),
         };
         Ok(Value::Opaque(whole))
     }
 
-    fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Failure> {
+    fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Refusal> {
         if value.shape().is_empty() {
             let scalar = Scalar::from_bytes(value.elem(), value.bytes());
-            return scalar.map(Value::Scalar).ok_or(Failure::Unfit);
+            return scalar.map(Value::Scalar).ok_or(Refusal::Unfit);
         }
         let array = context.array_from_bytes(value.elem(), value.shape(), value.bytes())?;
         Ok(Value::Array(array))
@@ -135,14 +145,14 @@ impl Input {
     /// Creates the arguments of an entry point in a context.
     ///
     /// # Errors
-    /// See [`Failure`].
+    /// See [`Refusal`].
     pub fn upload_all(
         inputs: &[Input],
         context: &Context,
         entry: &EntryPoint,
-    ) -> Result<Vec<Value>, Failure> {
+    ) -> Result<Vec<Value>, Refusal> {
         if inputs.len() != entry.inputs.len() {
-            return Err(Failure::Unfit);
+            return Err(Refusal::Unfit);
         }
         let pairs = inputs.iter().zip(&entry.inputs);
         pairs

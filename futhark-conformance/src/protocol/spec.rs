@@ -3,7 +3,6 @@
 use crate::devices::Device;
 use crate::pattern::CheckPattern;
 use crate::toolchain::Seen;
-use futhark_manifest::Backend;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -64,9 +63,6 @@ pub struct RunSpec {
     pub seen: Vec<Seen>,
     /// The architectures to compile kernels for.
     pub architectures: Vec<String>,
-    /// The backends that a process can run in the environment of the parent.
-    #[serde(with = "backends")]
-    pub at_hand: Vec<Backend>,
     /// The memory limit of the child in MiB; 0 for no limit.
     pub memory: u64,
     /// Whether the C compiler optimises, as for users.
@@ -88,7 +84,6 @@ impl RunSpec {
             labels: Vec::new(),
             seen: Vec::new(),
             architectures: Vec::new(),
-            at_hand: Vec::new(),
             memory: 0,
             optimise: false,
             build_dir,
@@ -96,28 +91,11 @@ impl RunSpec {
     }
 }
 
-/// Backends in JSON: a list of names.
-mod backends {
-    use futhark_manifest::Backend;
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    pub fn serialize<S: Serializer>(backends: &[Backend], s: S) -> Result<S::Ok, S::Error> {
-        s.collect_seq(backends.iter().map(|backend| backend.as_str()))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Backend>, D::Error> {
-        let names = Vec::<String>::deserialize(d)?;
-        let backends = names.iter().map(|name| name.parse());
-        backends
-            .collect::<Result<_, _>>()
-            .map_err(de::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::devices::Kind;
+    use futhark_manifest::Backend;
 
     #[test]
     fn a_spec_round_trips_through_the_command_line() {
@@ -152,7 +130,6 @@ mod tests {
                     stamp: "s".to_owned(),
                 }],
                 architectures: vec!["sm_90".to_owned()],
-                at_hand: vec![Backend::C, Backend::Multicore],
                 memory: 8192,
                 optimise: true,
             },

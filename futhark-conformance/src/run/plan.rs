@@ -70,7 +70,6 @@ impl<'c> Plan<'c> {
         run.input = config.inputs.input.clone();
         run.data_folders = data_folders(corpus, config);
         run.architectures = config.architectures.clone();
-        run.at_hand = devices::at_hand(&devices);
         for compiler in compilers.iter().chain(&against) {
             run.compilers.push(PathBuf::from(&compiler.path));
             run.labels.push(compiler.version.clone());

@@ -83,6 +83,17 @@ impl HostValue {
         &self.bytes[index * size..(index + 1) * size]
     }
 
+    /// The bits of the element at a row-major position as a hexadecimal number.
+    #[must_use]
+    pub fn hex(&self, index: usize) -> String {
+        let mut bytes = self.element(index).to_vec();
+        if cfg!(target_endian = "little") {
+            bytes.reverse();
+        }
+        let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+        format!("0x{}", digits.collect::<String>())
+    }
+
     /// The element as a float, if the element type is one.
     #[must_use]
     pub fn float(&self, index: usize) -> Option<f64> {
