@@ -8,9 +8,10 @@
 //! ```
 
 use super::posix;
-use super::scan::{Block, refuse_duplicates};
+use super::scan::Block;
 use super::{BlockError, Case, ErrorPattern, Expected, MOST_CASES, Source, TestBlocks, script};
-use crate::values::{self, TextError, found};
+use crate::values::{self, Cursor, TextError, found};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,18 +21,26 @@ const LONGEST_NAME: usize = 1_000;
 /// Parses a block and adds its contents.
 pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<(), BlockError> {
     let line_ends = block.text.match_indices('\n');
-    let mut cursor = Cursor {
-        text: &block.text,
-        at: 0,
-        line: block.line,
-        line_ends: line_ends.map(|(at, _)| at).collect(),
-        start: block.start,
-    };
+    let line_ends: Vec<usize> = line_ends.map(|(at, _)| at).collect();
+    let line_at = |at: usize| block.line + line_ends.partition_point(|&end| end < at);
+    contents(block, &line_at, first, all).map_err(|error| BlockError {
+        line: line_at(error.at),
+        message: error.message,
+    })
+}
+
+fn contents(
+    block: &Block,
+    line_at: &dyn Fn(usize) -> usize,
+    first: bool,
+    all: &mut TestBlocks,
+) -> Result<(), TextError> {
+    let mut cursor = Cursor::new(&block.text);
     if first && cursor.eat_word("tags") {
         let tags = cursor.braced()?;
         all.tags = tags.split_whitespace().map(str::to_owned).collect();
     }
-    if cursor.eat("error:") {
+    if cursor.eat_next("error:") {
         if !first {
             return Err(
                 cursor.error("only the first block can say that the program does not compile")
@@ -40,12 +49,12 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
         all.compile_error = Some(cursor.pattern()?);
         return cursor.end();
     }
-    if cursor.eat("property:") {
+    if cursor.eat_next("property:") {
         all.properties
             .extend(cursor.rest_of_line().split_whitespace().map(str::to_owned));
         return cursor.end();
     }
-    let entries: Vec<Arc<str>> = if cursor.eat("entry:") {
+    let entries: Vec<Arc<str>> = if cursor.eat_next("entry:") {
         let names = cursor.rest_of_line().split_whitespace();
         names.map(Arc::from).collect()
     } else {
@@ -56,17 +65,29 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
         return Err(cursor.too_long(name));
     }
     let mut cases = Vec::new();
-    while let Some(case) = cursor.case(cases.len())? {
+    let mut seen = HashSet::new();
+    while let Some(case) = cursor.case(block, line_at, cases.len())? {
+        // A report could not distinguish two cases of a block with the same name.
+        let name = case.data_name();
+        if seen.contains(&name) {
+            return Err(TextError {
+                at: case.span.start - block.start,
+                message: format!(
+                    "a second test case of this block is called {}",
+                    found(&name)
+                ),
+            });
+        }
+        seen.insert(name);
         cases.push(case);
         if all.cases.len() + entries.len() * cases.len() > MOST_CASES {
-            return Err(cursor.error(&format!(
+            return Err(cursor.error(format!(
                 "more than {MOST_CASES} test cases (each counts once for each of the {} entry points of its block); \
                  divide them among several programs",
                 entries.len()
             )));
         }
     }
-    refuse_duplicates(&cases)?;
     for entry in &entries {
         all.cases.extend(cases.iter().map(|case| Case {
             entry: Arc::clone(entry),
@@ -80,27 +101,23 @@ pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<
     while cursor.eat_word("structure") {
         cursor.structure()?;
     }
-    while cursor.eat("warning:") {
+    while cursor.eat_next("warning:") {
         let pattern = cursor.pattern()?;
         all.warnings.push(pattern);
     }
     cursor.end()
 }
 
-struct Cursor<'a> {
-    text: &'a str,
-    at: usize,
-    line: usize,
-    line_ends: Vec<usize>,
-    /// The offset of the text in the source.
-    start: usize,
-}
-
 impl<'a> Cursor<'a> {
-    fn case(&mut self, number: usize) -> Result<Option<Case>, BlockError> {
+    fn case(
+        &mut self,
+        block: &Block,
+        line_at: &dyn Fn(usize) -> usize,
+        number: usize,
+    ) -> Result<Option<Case>, TextError> {
         self.skip_space();
         let start = self.at;
-        let line = self.line_at(start);
+        let line = line_at(start);
         let name = match self.peek() {
             Some('"') => Some(self.quoted()?),
             _ => None,
@@ -134,14 +151,14 @@ impl<'a> Cursor<'a> {
         } else {
             self.values()?
         };
-        let result_at = self.start + self.at;
+        let result_at = block.start + self.at;
         let expected = self.result()?;
         Ok(Some(Case {
             entry: "".into(),
             named: name.is_some(),
             name: name.unwrap_or_else(|| format!("#{number}")).into(),
             line,
-            span: self.start + start..self.start + self.at,
+            span: block.start + start..block.start + self.at,
             result_at,
             tags: tags.into(),
             input,
@@ -149,7 +166,7 @@ impl<'a> Cursor<'a> {
         }))
     }
 
-    fn result(&mut self) -> Result<Expected, BlockError> {
+    fn result(&mut self) -> Result<Expected, TextError> {
         let start = self.at;
         if self.eat_word("auto") {
             if self.eat_word("output") {
@@ -160,7 +177,7 @@ impl<'a> Cursor<'a> {
         if self.eat_word("output") {
             return Ok(Expected::Values(self.values()?));
         }
-        if self.eat("error:") {
+        if self.eat_next("error:") {
             // As in `futhark test`, an expression may be on the next line. Only at the end of a
             // block is there none.
             self.skip_space();
@@ -171,7 +188,7 @@ impl<'a> Cursor<'a> {
 
     /// `{ 1 [2,3] }` or `@ file`. The text is validated here, so that errors have a line number,
     /// and parsed again when its types are known.
-    fn values(&mut self) -> Result<Source, BlockError> {
+    fn values(&mut self) -> Result<Source, TextError> {
         if let Some(file) = self.file() {
             return Ok(Source::File(file));
         }
@@ -183,29 +200,26 @@ impl<'a> Cursor<'a> {
     fn checked(
         &mut self,
         check: impl FnOnce(&str) -> Result<(), TextError>,
-    ) -> Result<Arc<str>, BlockError> {
+    ) -> Result<Arc<str>, TextError> {
         let text = self.braced()?;
         let start = self.at - text.len() - 1;
-        check(text).map_err(|error| BlockError {
-            line: self.line_at(start + error.at),
+        check(text).map_err(|error| TextError {
+            at: start + error.at,
             message: error.message,
         })?;
         Ok(text.into())
     }
 
     fn file(&mut self) -> Option<Arc<Path>> {
-        self.eat("@").then(|| {
+        self.eat_next("@").then(|| {
             self.skip_space();
-            let rest = self.rest();
-            let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
-            self.at += length;
-            Path::new(&rest[..length]).into()
+            Path::new(self.until(char::is_whitespace)).into()
         })
     }
 
     /// The text between braces; moves past the closing one.
-    fn braced(&mut self) -> Result<&'a str, BlockError> {
-        if !self.eat("{") {
+    fn braced(&mut self) -> Result<&'a str, TextError> {
+        if !self.eat_next("{") {
             return Err(self.expected("'{'"));
         }
         let start = self.at;
@@ -227,30 +241,28 @@ impl<'a> Cursor<'a> {
         Err(self.error("a '{' is not closed"))
     }
 
-    fn quoted(&mut self) -> Result<String, BlockError> {
-        let (value, length) = values::parse_one(self.rest()).map_err(|e| self.error(&e.message))?;
-        let bytes = value.by_itself().map_err(|e| self.error(&e.message))?;
-        self.at += length;
+    fn quoted(&mut self) -> Result<String, TextError> {
+        let bytes = self.value()?.by_itself()?;
         Ok(String::from_utf8_lossy(bytes.bytes()).into_owned())
     }
 
-    fn pattern(&mut self) -> Result<ErrorPattern, BlockError> {
-        let line = self.line_at(self.at);
+    fn pattern(&mut self) -> Result<ErrorPattern, TextError> {
+        let at = self.at;
         let text = self.rest_of_line().trim();
         if text.is_empty() {
             return Ok(ErrorPattern(None));
         }
         match posix::compile(text) {
             Ok(regex) => Ok(ErrorPattern(Some((text.into(), regex)))),
-            Err(error) => Err(BlockError {
-                line,
+            Err(error) => Err(TextError {
+                at,
                 message: format!("invalid regular expression {}: {error}", found(text)),
             }),
         }
     }
 
     /// Skips counts of the compiler's own constructs, which are not part of the C API.
-    fn structure(&mut self) -> Result<(), BlockError> {
+    fn structure(&mut self) -> Result<(), TextError> {
         self.skip_space();
         if self.peek() != Some('{') && self.word().is_none() {
             return Err(self.expected("'{'"));
@@ -258,34 +270,13 @@ impl<'a> Cursor<'a> {
         self.braced().map(|_| ())
     }
 
-    fn end(&mut self) -> Result<(), BlockError> {
+    fn end(&mut self) -> Result<(), TextError> {
         self.skip_space();
         if self.peek().is_none() {
             Ok(())
         } else {
             Err(self.expected("the end of the block"))
         }
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn skip_space(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
-    }
-
-    /// Consumes a fixed text, after white space.
-    fn eat(&mut self, text: &str) -> bool {
-        let start = self.at;
-        self.skip_space();
-        let found = self.rest().starts_with(text);
-        self.at = if found { self.at + text.len() } else { start };
-        found
     }
 
     /// Consumes a whole word.
@@ -300,46 +291,28 @@ impl<'a> Cursor<'a> {
 
     fn word(&mut self) -> Option<&'a str> {
         self.skip_space();
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
-            .unwrap_or(rest.len());
-        self.at += length;
-        (length > 0).then(|| &rest[..length])
+        let word = self.until(|c| !(c.is_alphanumeric() || c == '_' || c == '-'));
+        (!word.is_empty()).then_some(word)
     }
 
     fn rest_of_line(&mut self) -> &'a str {
-        let rest = self.rest();
-        let length = rest.find('\n').unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
+        self.until(|c| c == '\n')
     }
 
-    fn line_at(&self, at: usize) -> usize {
-        self.line + self.line_ends.partition_point(|&end| end < at)
-    }
-
-    fn expected(&mut self, what: &str) -> BlockError {
+    fn expected(&mut self, what: &str) -> TextError {
         self.skip_space();
         let next = match self.rest().split_whitespace().next() {
             Some(word) => found(word),
             None => "the end of the block".to_owned(),
         };
-        self.error(&format!("expected {what}, found {next}"))
+        self.error(format!("expected {what}, found {next}"))
     }
 
-    fn too_long(&self, name: &str) -> BlockError {
-        self.error(&format!(
+    fn too_long(&self, name: &str) -> TextError {
+        self.error(format!(
             "expected a name of at most {LONGEST_NAME} bytes, found {} bytes: {}",
             name.len(),
             found(name)
         ))
-    }
-
-    fn error(&self, message: &str) -> BlockError {
-        BlockError {
-            line: self.line_at(self.at),
-            message: message.to_owned(),
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! Finds the blocks among the comments.
 
-use super::{BlockError, Case};
-use crate::values::found;
-use std::collections::{HashMap, HashSet};
+use super::Case;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The text of a block after its `-- ==`.
@@ -41,25 +40,6 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
     }
     blocks.extend(open);
     blocks
-}
-
-/// Rejects two cases of one block with the same name: a report could not distinguish them.
-pub(super) fn refuse_duplicates(cases: &[Case]) -> Result<(), BlockError> {
-    let mut seen = HashSet::new();
-    for case in cases {
-        let name = case.data_name();
-        if seen.contains(&name) {
-            return Err(BlockError {
-                line: case.line,
-                message: format!(
-                    "a second test case of this block is called {}",
-                    found(&name)
-                ),
-            });
-        }
-        seen.insert(name);
-    }
-    Ok(())
 }
 
 /// Appends the line to equal names of cases of the same entry point, such as the numbers in two

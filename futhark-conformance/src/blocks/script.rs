@@ -10,7 +10,7 @@
 //! The grammar is that of `futhark test`, so that both accept the same scripts. Comments below
 //! mark its peculiarities.
 
-use crate::values::{self, HostValue, TextError};
+use crate::values::{Cursor, HostValue, TextError};
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +34,11 @@ pub enum Exp {
 /// # Errors
 /// If the text is not a script.
 pub fn parse(text: &str) -> Result<Exp, TextError> {
-    let mut parser = Parser {
-        text,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Cursor::new(text);
     let exp = parser.expression()?;
-    match parser.peek() {
+    match parser.next() {
         None => Ok(exp),
-        Some(_) => Err(parser.expected("the end of the script")),
+        Some(_) => Err(parser.unexpected("the end of the script")),
     }
 }
 
@@ -52,21 +48,14 @@ const DEEPEST: usize = 100;
 /// Words that are not names.
 const RESERVED: [&str; 2] = ["let", "in"];
 
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    /// The current depth of expressions.
-    depth: usize,
-}
-
-impl Parser<'_> {
+impl Cursor<'_> {
     fn expression(&mut self) -> Result<Exp, TextError> {
         if self.depth == DEEPEST {
             return Err(self.error(format!("expressions nest deeper than {DEEPEST}")));
         }
         self.depth += 1;
         // `let` needs no following space: `letx = 1 in x` binds `x`.
-        let exp = if self.eat("let") {
+        let exp = if self.eat_next("let") {
             self.bindings()
         } else {
             self.call_or_atom()
@@ -79,23 +68,23 @@ impl Parser<'_> {
     fn bindings(&mut self) -> Result<Exp, TextError> {
         let mut bindings = Vec::new();
         loop {
-            let pattern = self.pattern()?;
+            let pattern = self.bound_names()?;
             self.need("=")?;
             bindings.push((pattern, self.expression()?));
-            if self.eat("in") {
+            if self.eat_next("in") {
                 let body = self.expression()?;
                 return Ok(Exp::Let(bindings, Box::new(body)));
             }
             // 0.25.32 accepts a missing `in` before another `let`, 0.25.27 does not.
-            if !self.eat("let") {
-                return Err(self.expected("'in'"));
+            if !self.eat_next("let") {
+                return Err(self.unexpected("'in'"));
             }
         }
     }
 
-    fn pattern(&mut self) -> Result<Vec<String>, TextError> {
-        if self.eat("(") {
-            return self.list(")", Parser::need_name);
+    fn bound_names(&mut self) -> Result<Vec<String>, TextError> {
+        if self.eat_next("(") {
+            return self.list(")", Cursor::need_name);
         }
         self.need_name().map(|name| vec![name])
     }
@@ -103,8 +92,9 @@ impl Parser<'_> {
     /// A word at the start of an expression is a function, even `true`; it is a value only as an
     /// argument.
     fn call_or_atom(&mut self) -> Result<Exp, TextError> {
-        if self.begins_with("empty(")
-            && let Ok(value) = self.value()
+        self.skip_space();
+        if self.rest().starts_with("empty(")
+            && let Ok(value) = self.constant()
         {
             return Ok(value);
         }
@@ -119,31 +109,31 @@ impl Parser<'_> {
     }
 
     fn atom(&mut self) -> Result<Exp, TextError> {
-        match self.peek() {
+        match self.next() {
             Some('(') => {
-                self.eat("(");
-                let mut parts = self.list(")", Parser::expression)?;
+                self.eat_next("(");
+                let mut parts = self.list(")", Cursor::expression)?;
                 Ok(match parts.len() {
                     1 => parts.remove(0),
                     _ => Exp::Tuple(parts),
                 })
             }
             Some('{') => {
-                self.eat("{");
-                self.list("}", Parser::field).map(Exp::Record)
+                self.eat_next("{");
+                self.list("}", Cursor::field).map(Exp::Record)
             }
             Some(c) if c == '$' || c.is_alphabetic() => {
                 // `true`, `f32.nan` and `empty(...)` start like names.
-                if let Ok(value) = self.value() {
+                if let Ok(value) = self.constant() {
                     return Ok(value);
                 }
                 match self.function()? {
                     Some(function) => Ok(function.applied(Vec::new())),
-                    None => Err(self.expected("a name")),
+                    None => Err(self.unexpected("a name")),
                 }
             }
-            Some(_) => self.value(),
-            None => Err(self.expected("an expression")),
+            Some(_) => self.constant(),
+            None => Err(self.unexpected("an expression")),
         }
     }
 
@@ -154,9 +144,9 @@ impl Parser<'_> {
         mut item: impl FnMut(&mut Self) -> Result<T, TextError>,
     ) -> Result<Vec<T>, TextError> {
         let mut items = Vec::new();
-        while !self.eat(close) {
+        while !self.eat_next(close) {
             items.push(item(self)?);
-            if !self.eat(",") {
+            if !self.eat_next(",") {
                 self.need(close)?;
                 break;
             }
@@ -171,14 +161,14 @@ impl Parser<'_> {
     }
 
     fn function(&mut self) -> Result<Option<Function>, TextError> {
-        if self.eat("$") {
+        if self.eat_next("$") {
             return self.need_name().map(|name| Some(Function::Builtin(name)));
         }
         Ok(self.name().map(Function::Entry))
     }
 
     fn begins_atom(&mut self) -> bool {
-        match self.peek() {
+        match self.next() {
             Some(c) if c.is_alphabetic() => {
                 let start = self.at;
                 let found = self.name().is_some();
@@ -190,77 +180,45 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&mut self) -> Result<Exp, TextError> {
-        let start = self.at;
-        let place = |error: TextError| TextError {
-            at: start + error.at,
-            message: error.message,
-        };
-        let (value, length) = values::parse_one(&self.text[start..]).map_err(place)?;
-        let value = value.by_itself().map_err(place)?;
-        self.at += length;
-        Ok(Exp::Value(value))
+    fn constant(&mut self) -> Result<Exp, TextError> {
+        let before = (self.at, self.depth);
+        let value = self.value().and_then(|value| value.by_itself());
+        if value.is_err() {
+            (self.at, self.depth) = before;
+        }
+        value.map(Exp::Value)
     }
 
     fn name(&mut self) -> Option<String> {
         self.skip_space();
-        let rest = &self.text[self.at..];
-        let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '\'';
-        let length = rest.find(|c: char| !inside(c)).unwrap_or(rest.len());
-        let name = &rest[..length];
+        let start = self.at;
+        let name = self.until(|c| !(c.is_alphanumeric() || c == '_' || c == '\''));
         let is_name = name.starts_with(char::is_alphabetic) && !RESERVED.contains(&name);
-        is_name.then(|| {
-            self.at += length;
-            name.to_owned()
-        })
+        self.at = if is_name { self.at } else { start };
+        is_name.then(|| name.to_owned())
     }
 
     fn need_name(&mut self) -> Result<String, TextError> {
-        self.name().ok_or_else(|| self.expected("a name"))
+        self.name().ok_or_else(|| self.unexpected("a name"))
     }
 
     fn need(&mut self, text: &str) -> Result<(), TextError> {
-        if self.eat(text) {
+        if self.eat_next(text) {
             return Ok(());
         }
-        Err(self.expected(&format!("{text:?}")))
+        Err(self.unexpected(&format!("{text:?}")))
     }
 
-    fn peek(&mut self) -> Option<char> {
+    /// The next character after white space.
+    fn next(&mut self) -> Option<char> {
         self.skip_space();
-        self.text[self.at..].chars().next()
+        self.peek()
     }
 
-    fn begins_with(&mut self, text: &str) -> bool {
-        self.skip_space();
-        self.text[self.at..].starts_with(text)
-    }
-
-    fn eat(&mut self, text: &str) -> bool {
-        let found = self.begins_with(text);
-        if found {
-            self.at += text.len();
-        }
-        found
-    }
-
-    fn skip_space(&mut self) {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    fn expected(&mut self, what: &str) -> TextError {
-        let found = self
-            .peek()
-            .map_or("the end".to_owned(), |c| format!("{c:?}"));
+    fn unexpected(&mut self, what: &str) -> TextError {
+        let found = self.next();
+        let found = found.map_or("the end".to_owned(), |c| format!("{c:?}"));
         self.error(format!("expected {what}, found {found}"))
-    }
-
-    fn error(&self, message: String) -> TextError {
-        TextError {
-            at: self.at,
-            message,
-        }
     }
 }
 
@@ -282,6 +240,7 @@ impl Function {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::values;
 
     fn value(text: &str) -> Exp {
         Exp::Value(values::parse(text).unwrap()[0].by_itself().unwrap())

@@ -3,9 +3,9 @@
 use crate::compare::{Within, compare};
 use crate::harness::arrays::{each_type, inner_shape, shapes};
 use crate::harness::env::Env;
-use crate::harness::make::{Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::harness::transfer::{download, upload};
+use crate::inputs::{Random, any_bits, edges};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType};
 use futhark_safe::dynamic::{Context, Value};
@@ -134,26 +134,6 @@ fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue 
 }
 
 fn wide_patterns(random: &mut Random) -> Vec<u64> {
-    let doubles = [
-        0.0f64,
-        -0.0,
-        1.0,
-        f64::MIN_POSITIVE,
-        f64::MAX,
-        f64::EPSILON,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-    ];
-    let singles = [
-        0.0f32,
-        -0.0,
-        1.0,
-        f32::MIN_POSITIVE,
-        f32::MAX,
-        f32::EPSILON,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-    ];
     // Quiet and signalling, with both signs and with payloads.
     let nans = [
         0x7ff8_0000_0000_0000,
@@ -165,12 +145,10 @@ fn wide_patterns(random: &mut Random) -> Vec<u64> {
         0x0000_0000_0000_0001,
         0x0000_0001_8000_0001,
     ];
-    let mut patterns: Vec<u64> = doubles.iter().map(|x| x.to_bits()).chain(nans).collect();
-    patterns.extend(
-        singles
-            .iter()
-            .map(|x| u64::from(x.to_bits()) << 32 | u64::from((-x).to_bits())),
-    );
+    let (singles, doubles) = (edges(ElemType::F32), edges(ElemType::F64));
+    let mut patterns: Vec<u64> = doubles.into_iter().chain(nans).collect();
+    let pairs = singles.iter().zip(singles.iter().rev());
+    patterns.extend(pairs.map(|(high, low)| high << 32 | low));
     patterns.extend((0..64).map(|bit| 1u64 << bit));
     patterns.extend([0, u64::MAX, i64::MAX as u64, u64::from(u32::MAX)]);
     patterns.extend((0..512).map(|_| random.next()));

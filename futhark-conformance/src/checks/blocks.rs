@@ -3,12 +3,11 @@
 use super::properties;
 use crate::blocks::{Case, Expected, Source};
 use crate::compare::{Within, compare};
-use crate::harness::calls::{self, CallResult, check_count, listed_outputs, message_of};
-use crate::harness::cases::{self, Input};
+use crate::harness::calls::{self, check_count, listed_outputs, message_of};
+use crate::harness::cases;
 use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::values::{HostValue, found};
-use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::Context;
 use std::time::{Duration, Instant};
@@ -45,10 +44,8 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         .at(&env.place(case.line))
     })?;
     let expected = cases::expected(env, entry, case)?;
-    let input = Input::read(env, entry, case)?;
-
     let begun = Instant::now();
-    let arguments = input.make(env, context, entry)?;
+    let arguments = cases::arguments(env, context, entry, case)?;
     let result = calls::call_observing(context, entry, arguments)?;
     match (result, &case.expected) {
         (Ok(outputs), Expected::Error(pattern)) => {
@@ -171,17 +168,7 @@ fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let Some(expected) = cases::expected(env, entry, case)? else {
         return Ok(());
     };
-    let outputs = call(env, context, entry, case)??;
+    let arguments = cases::arguments(env, context, entry, case)?;
+    let outputs = calls::call(context, entry, arguments).0?;
     compare_outputs(&listed_outputs(program, entry, outputs)?, &expected)
-}
-
-/// Creates the arguments of a case and calls its entry point.
-fn call(
-    env: &Env<'_>,
-    context: &Context,
-    entry: &EntryPoint,
-    case: &Case,
-) -> StepResult<CallResult> {
-    let arguments = Input::read(env, entry, case)?.make(env, context, entry)?;
-    Ok(calls::call(context, entry, arguments).0)
 }

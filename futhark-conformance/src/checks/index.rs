@@ -3,8 +3,8 @@
 use crate::compare::position;
 use crate::harness::arrays::{each_type, inner_shape, make};
 use crate::harness::env::Env;
-use crate::harness::make::{Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::inputs::{Random, any_bits};
 use crate::values::HostValue;
 use futhark_safe::dynamic::Array;
 

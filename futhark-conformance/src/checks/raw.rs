@@ -3,8 +3,8 @@
 use crate::compare::{Within, compare};
 use crate::harness::arrays::{each_type, make, shapes};
 use crate::harness::env::Env;
-use crate::harness::make::{Random, any_bits};
 use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::inputs::{Random, any_bits};
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 use futhark_safe::Element;

@@ -6,52 +6,38 @@ use super::env::Env;
 use super::script;
 use super::steps::{StepResult, Stop};
 use super::transfer::upload_all;
-use crate::blocks::{self, Case, Expected, Source};
+use crate::blocks::{Case, Expected, Source};
 use crate::toolchain::Futhark;
-use crate::values::{self, Generator, HostValue, data};
+use crate::values::{self, Generator, HostValue, TextError, data};
 use futhark_manifest::{Backend, ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::compile;
 use futhark_safe::dynamic::{Context, Value};
 use std::io;
 use std::path::Path;
 
-/// The source of the arguments, independent of a context.
-pub enum Input {
-    /// Values.
-    Values(Vec<HostValue>),
-    /// An expression to evaluate.
-    Script(blocks::script::Exp),
-}
-
-impl Input {
-    /// Reads the input of a test case.
-    ///
-    /// # Errors
-    /// If the input cannot be read, or has types that the entry point does not take.
-    pub fn read(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Input> {
-        let input = match &case.input {
-            Source::Script(text) => script::parse(text).map(Input::Script),
-            Source::ScriptFile(file) => read_script(env, file).map(Input::Script),
-            _ => on_host(env, entry, &case.input).map(Input::Values),
-        };
-        input.map_err(|stop| stop.at(&env.place(case.line)))
-    }
-
-    /// Creates the arguments in a context.
-    ///
-    /// # Errors
-    /// If an argument cannot be created, or has a type that the entry point does not take.
-    pub fn make(
-        &self,
-        env: &Env<'_>,
-        context: &Context,
-        entry: &EntryPoint,
-    ) -> StepResult<Vec<Value>> {
-        match self {
-            Input::Values(values) => upload_all(context, values),
-            Input::Script(exp) => script::arguments(env, context, entry, exp),
-        }
-    }
+/// Creates the arguments of a test case in a context.
+///
+/// # Errors
+/// If the input cannot be read, or an argument cannot be created, or has a type that the entry point does
+/// not take.
+pub fn arguments(
+    env: &Env<'_>,
+    context: &Context,
+    entry: &EntryPoint,
+    case: &Case,
+) -> StepResult<Vec<Value>> {
+    let run = |text: &str| script::arguments(env, context, entry, &script::parse(text)?);
+    let arguments = match &case.input {
+        Source::Script(text) => run(text),
+        Source::ScriptFile(file) => load(env, file).and_then(|contents| {
+            let at = |stop: Stop| stop.at(&file.display().to_string());
+            let text = String::from_utf8(contents);
+            let text = text.map_err(|error| at(Stop::error(error.to_string())))?;
+            run(&text).map_err(at)
+        }),
+        _ => on_host(env, entry, &case.input).and_then(|values| upload_all(context, &values)),
+    };
+    arguments.map_err(|stop| stop.at(&env.place(case.line)))
 }
 
 /// Values on the host for the parameters of an entry point.
@@ -66,8 +52,7 @@ pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult
         // Read with the parameter types, as the compiled program does.
         Source::File(file) => {
             let contents = load(env, file)?;
-            let read = data::inputs(&contents, &types);
-            return read.map_err(|error| Stop::error(format!("{} {error}", file.display())));
+            return data::inputs(&contents, &types).map_err(|error| in_file(file, error));
         }
         Source::Random(text) => generate(env, text)?,
         Source::Script(_) | Source::ScriptFile(_) => {
@@ -139,7 +124,7 @@ fn parameters(program: &Program, entry: &EntryPoint) -> StepResult<Vec<(ElemType
 
 /// The values of a text, each with the type that its notation has by itself.
 pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
-    let error = |error: values::TextError| Stop::error(error.to_string());
+    let error = |error: TextError| Stop::error(error.to_string());
     let values = values::parse(text).map_err(error)?;
     let typed = values.iter().map(|value| value.by_itself().map_err(error));
     typed.collect()
@@ -166,11 +151,10 @@ pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
     })
 }
 
-fn read_script(env: &Env<'_>, file: &Path) -> StepResult<blocks::script::Exp> {
-    let contents = load(env, file)?;
-    let text = std::str::from_utf8(&contents)
-        .map_err(|error| Stop::error(format!("{}: {error}", file.display())))?;
-    script::parse(text).map_err(|stop| stop.at(&file.display().to_string()))
+/// An error in a file of values.
+pub fn in_file(file: &Path, error: TextError) -> Stop {
+    let TextError { at, message } = error;
+    Stop::error(format!("{} at byte {at}: {message}", file.display()))
 }
 
 /// Generates values with the compiler, as `futhark test` does.
@@ -187,7 +171,7 @@ fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
                 Some(compiler) => compiler,
                 none => none.insert(env.open(&env.spec.compiler).map_err(error)?),
             };
-            dataset(compiler, &ty.to_string())
+            dataset(compiler, &ty)
         }
     };
     generators.into_iter().map(one).collect()
@@ -198,7 +182,7 @@ fn dataset(futhark: &Futhark, ty: &str) -> StepResult<HostValue> {
     let contents = futhark
         .dataset(ty)
         .map_err(|error| failed(format!("{error:#}")))?;
-    let values = data::values(&contents).map_err(|error| failed(error.to_string()))?;
+    let values = data::values(&contents).map_err(|error| failed(error.message))?;
     match <[HostValue; 1]>::try_from(values) {
         Ok([value]) => Ok(value),
         Err(values) => Err(failed(format!("expected one value, got {}", values.len()))),
@@ -237,8 +221,7 @@ pub fn expected(
 fn read_expected(env: &Env<'_>, source: &Source) -> StepResult<Vec<HostValue>> {
     match source {
         Source::Text(text) => text_values(text),
-        Source::File(file) => data::values(&load(env, file)?)
-            .map_err(|error| Stop::error(format!("{} {error}", file.display()))),
+        Source::File(file) => data::values(&load(env, file)?).map_err(|error| in_file(file, error)),
         Source::Random(_) | Source::Script(_) | Source::ScriptFile(_) => {
             Err(Stop::error("expected results must be text or in a file"))
         }
@@ -247,7 +230,6 @@ fn read_expected(env: &Env<'_>, source: &Source) -> StepResult<Vec<HostValue>> {
 
 /// The results of the sequential backend, in a context of its own.
 fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Vec<HostValue>> {
-    let input = Input::read(env, entry, case)?;
     let library = match env.library.backend() {
         Backend::C => env.library.clone(),
         _ => env.sequential(&env.spec.compiler)?,
@@ -256,7 +238,7 @@ fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Ve
     let context = env
         .context_of(&library)
         .map_err(|error| fails(error.into()))?;
-    let arguments = input.make(env, &context, entry).map_err(fails)?;
+    let arguments = arguments(env, &context, entry, case).map_err(fails)?;
     let (outputs, _) = calls::call(&context, entry, arguments);
     let outputs = outputs.map_err(|error| fails(error.into()))?;
     listed_outputs(env.program(), entry, outputs)

@@ -2,6 +2,7 @@
 
 use super::make::refs;
 use super::steps::{StepResult, Stop};
+use crate::inputs::Input;
 use futhark_manifest::{Field, Program, Structure, TypeId, TypeRef, Variant};
 use futhark_safe::Error;
 use futhark_safe::dynamic::{Context, Opaque, Value};
@@ -69,6 +70,19 @@ impl<'a> Constructor<'a> {
             Form::Record(_) => "record".to_owned(),
             Form::Zip(_) => "array of records".to_owned(),
             Form::Variant(variant) => format!("variant {}", variant.name),
+        }
+    }
+
+    /// What the values are as inputs, without parts.
+    #[must_use]
+    pub fn empty(&self) -> Input {
+        match self.form {
+            Form::Record(_) => Input::Record(Vec::new()),
+            Form::Zip(_) => Input::Zip(Vec::new()),
+            Form::Variant(variant) => Input::Sum {
+                variant: variant.name.clone(),
+                payload: Vec::new(),
+            },
         }
     }
 

@@ -4,8 +4,8 @@ use super::constructor::Constructor;
 use super::steps::{StepResult, Stop};
 use super::transfer::download;
 use crate::compare::{Difference, Within, compare, position};
-use crate::inputs::binary::{self, Component};
 use crate::values::HostValue;
+use crate::values::binary::{self, Component};
 use futhark_manifest::{ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Opaque, Value};
 

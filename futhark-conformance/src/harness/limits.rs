@@ -48,18 +48,14 @@ pub fn lift() {
 /// Limits the address space, so that a program that allocates too much only fails itself; 0 for no
 /// limit.
 pub fn limit_memory(mebibytes: u64) {
-    #[cfg(target_os = "linux")]
-    if mebibytes > 0 {
+    if cfg!(target_os = "linux") && mebibytes > 0 {
         lower(Resource::As, mebibytes.saturating_mul(1024 * 1024));
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = mebibytes;
 }
 
 /// A guard that restores the memory limit of the process when it is dropped.
 #[derive(Debug)]
 pub struct LimitedMemory {
-    #[cfg(target_os = "linux")]
     before: Rlimit,
 }
 
@@ -67,24 +63,17 @@ pub struct LimitedMemory {
 /// the system does not support it.
 #[must_use]
 pub fn limit_to_current() -> Option<LimitedMemory> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        /// Small allocations, such as the text of an error, must still succeed.
-        const HEADROOM: u64 = 16 << 20;
-        let before = getrlimit(Resource::As);
-        let limit = Rlimit {
-            current: Some(bytes_in("/proc/self/status", "VmSize:")? + HEADROOM),
-            maximum: before.maximum,
-        };
-        setrlimit(Resource::As, limit).ok()?;
-        Some(LimitedMemory { before })
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
+    /// Small allocations, such as the text of an error, must still succeed.
+    const HEADROOM: u64 = 16 << 20;
+    let before = getrlimit(Resource::As);
+    let limit = Rlimit {
+        current: Some(bytes_in("/proc/self/status", "VmSize:")? + HEADROOM),
+        maximum: before.maximum,
+    };
+    setrlimit(Resource::As, limit).ok()?;
+    Some(LimitedMemory { before })
 }
 
-#[cfg(target_os = "linux")]
 impl Drop for LimitedMemory {
     fn drop(&mut self) {
         // Lowering and restoring the soft limit is always permitted.
@@ -95,18 +84,12 @@ impl Drop for LimitedMemory {
 /// The anonymous memory of this process in bytes; `None` where the system does not report it.
 #[must_use]
 pub fn resident() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    {
-        // The kernel counts this file page by page; `status` lags behind by a few dozen pages per
-        // processor.
-        bytes_in("/proc/self/smaps_rollup", "Anonymous:")
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
+    // The kernel counts this file page by page; `status` lags behind by a few dozen pages per
+    // processor.
+    bytes_in("/proc/self/smaps_rollup", "Anonymous:")
 }
 
-/// Reads a number of bytes from a file in `/proc/self`.
-#[cfg(target_os = "linux")]
+/// Reads a number of bytes from a file that only Linux has.
 fn bytes_in(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

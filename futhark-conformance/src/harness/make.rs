@@ -8,7 +8,7 @@ use super::env::Env;
 use crate::harness::steps::{StepResult, Stop};
 use crate::harness::transfer::{upload, upload_all};
 use crate::inputs;
-pub(crate) use crate::inputs::Random;
+pub use crate::inputs::Random;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeId, TypeRef};
 use futhark_safe::dynamic::{Context, Value};
@@ -16,30 +16,6 @@ use futhark_safe::dynamic::{Context, Value};
 /// The maximal depth of nested values. Types are finite, but a value may need the result of an
 /// entry point, whose arguments may need another one.
 const MAX_DEPTH: usize = 6;
-
-/// Random bit patterns for the elements; booleans are 0 or 1.
-#[must_use]
-pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    let count: usize = shape.iter().product();
-    let bytes = match elem {
-        ElemType::Bool => (0..count)
-            .map(|_| u8::from(random.next() & 1 == 1))
-            .collect(),
-        _ => (0..count * elem.size())
-            .map(|_| random.next().to_le_bytes()[0])
-            .collect(),
-    };
-    HostValue::new(elem, shape.to_vec(), bytes)
-}
-
-/// Whole numbers from 0 to 3 for arrays, from 1 to 3 for scalars, which are often sizes or
-/// divisors.
-#[must_use]
-pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    let lowest = u64::from(shape.is_empty());
-    let numbers = (0..shape.iter().product()).map(|_: usize| lowest + random.below(4 - lowest));
-    inputs::small(elem, shape, numbers)
-}
 
 /// Generates values of the program's types in a context.
 pub struct Maker<'a> {
@@ -133,7 +109,7 @@ impl<'a> Maker<'a> {
     fn host(&mut self, elem: ElemType, shape: &[usize]) -> HostValue {
         match self.is_wild {
             true => inputs::wild(&mut self.random, elem, shape),
-            false => small(&mut self.random, elem, shape),
+            false => inputs::small(&mut self.random, elem, shape),
         }
     }
 
@@ -196,38 +172,5 @@ fn reason(stop: &Stop) -> &str {
     match stop {
         Stop::Fail { message, .. } => message,
         Stop::Skip { reason } => reason,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn booleans_are_zero_or_one() {
-        let mut random = Random::new(1, "");
-        for value in [
-            any_bits(&mut random, ElemType::Bool, &[100]),
-            small(&mut random, ElemType::Bool, &[100]),
-        ] {
-            assert!(value.bytes().iter().all(|&byte| byte <= 1));
-        }
-    }
-
-    #[test]
-    fn small_values_are_small_in_every_type() {
-        let mut random = Random::new(1, "");
-        for &elem in ElemType::ALL {
-            let array = small(&mut random, elem, &[20]);
-            let texts: Vec<_> = (0..20).map(|i| array.element_text(i)).collect();
-            let allowed = [
-                "0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0", "true", "false",
-            ];
-            assert!(
-                texts.iter().all(|text| allowed.contains(&text.as_str())),
-                "{texts:?}"
-            );
-            assert_ne!(small(&mut random, ElemType::I32, &[]).element_text(0), "0");
-        }
     }
 }

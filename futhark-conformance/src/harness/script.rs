@@ -4,7 +4,7 @@
 //! that is possible; the result of the whole script is not.
 
 use super::calls::{self, elem_of, listed_values};
-use super::cases::load;
+use super::cases::{in_file, load};
 use super::env::Env;
 use super::steps::{StepResult, Stop};
 use super::transfer::{download, upload};
@@ -375,8 +375,7 @@ impl Evaluation<'_> {
             let bytes = HostValue::new(ElemType::U8, shape, contents);
             return Ok(Item::Constant(bytes));
         }
-        let values = data::values(&contents)
-            .map_err(|error| Stop::error(format!("{} {error}", file.display())))?;
+        let values = data::values(&contents).map_err(|error| in_file(&file, error))?;
         Ok(Item::of_several(
             values.into_iter().map(Item::Constant).collect(),
         ))
@@ -411,26 +410,15 @@ fn record_named<'a>(program: &'a Program, name: &str) -> Option<&'a Record> {
 /// A constant of another type: a signed integer converts to every other integer type and to floats.
 fn adapted(value: &HostValue, elem: ElemType) -> Option<HostValue> {
     use ElemType::{F32, F64, I8, I16, I32, I64};
-    if !matches!(value.elem(), I8 | I16 | I32 | I64) {
+    let is_signed = |elem| matches!(elem, I8 | I16 | I32 | I64);
+    if !is_signed(value.elem()) || !is_signed(elem) && !matches!(elem, F32 | F64) {
         return None;
     }
-    let mut bytes = Vec::with_capacity(value.count() * elem.size());
-    for index in 0..value.count() {
-        let number = value.integer(index)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
-            reason = "wrapping and rounding to the type are intended"
-        )]
-        match elem {
-            I8 => bytes.extend((number as i8).to_ne_bytes()),
-            I16 => bytes.extend((number as i16).to_ne_bytes()),
-            I32 => bytes.extend((number as i32).to_ne_bytes()),
-            I64 => bytes.extend(number.to_ne_bytes()),
-            F32 => bytes.extend((number as f32).to_ne_bytes()),
-            F64 => bytes.extend((number as f64).to_ne_bytes()),
-            _ => return None,
-        }
-    }
-    Some(HostValue::new(elem, value.shape().to_vec(), bytes))
+    // Wraps and rounds to the type.
+    let bits = (0..value.count()).map(|index| match value.whole(index) {
+        number if elem == F32 => u64::from((number as f32).to_bits()),
+        number if elem == F64 => (number as f64).to_bits(),
+        number => number as u64,
+    });
+    Some(HostValue::of_bits(elem, value.shape(), bits))
 }

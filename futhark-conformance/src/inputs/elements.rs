@@ -34,24 +34,11 @@ pub fn bits(elem: ElemType, taste: Taste) -> BoxedStrategy<u64> {
 #[must_use]
 pub fn fill(seed: u64, elem: ElemType, shape: &[usize], taste: Taste) -> HostValue {
     let mut random = Random::new(seed, "fill");
-    let tame = tame(elem);
-    let edges = edges(elem);
-    let count: usize = shape.iter().product();
-    let mut pick = |from: &[u64]| {
-        let place = random.below(from.len() as u64);
-        from[usize::try_from(place).unwrap_or(0)]
-    };
-    let wild = taste == Taste::Wild;
-    let mut bytes = Vec::with_capacity(count * elem.size());
-    for place in 0..count {
-        let bits = if wild && place % 8 == 7 {
-            pick(&edges)
-        } else {
-            pick(&tame)
-        };
-        push(elem, bits, &mut bytes);
-    }
-    HostValue::new(elem, shape.to_vec(), bytes)
+    let (tame, edges) = (tame(elem), edges(elem));
+    generate(elem, shape, |place| match taste {
+        Taste::Wild if place % 8 == 7 => random.pick(&edges),
+        _ => random.pick(&tame),
+    })
 }
 
 /// Elements of which each is one of the limits of the type or any bit pattern except signalling NaNs.
@@ -59,43 +46,45 @@ pub fn fill(seed: u64, elem: ElemType, shape: &[usize], taste: Taste) -> HostVal
 pub fn wild(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
     let edges = edges(elem);
     let mask = u64::MAX >> (64 - 8 * elem.size());
-    let count: usize = shape.iter().product();
-    let mut element = || {
-        let place = random.below(2 * edges.len() as u64);
-        let edge = edges.get(usize::try_from(place).unwrap_or(0));
-        edge.copied().unwrap_or_else(|| match elem {
-            ElemType::Bool => random.next() & 1,
-            _ => quiet(elem, random.next() & mask),
-        })
-    };
-    let elements: Vec<u64> = (0..count).map(|_| element()).collect();
-    host(elem, shape, &elements)
+    generate(elem, shape, |_| match (random.next() & 1, elem) {
+        (0, _) => random.pick(&edges),
+        (_, ElemType::Bool) => random.next() & 1,
+        _ => quiet(elem, random.next() & mask),
+    })
 }
 
-/// A value from the bits of its elements.
+/// Whole numbers from 0 to 3 for arrays, from 1 to 3 for scalars, which are often sizes or
+/// divisors; as booleans, whether they are odd.
 #[must_use]
-pub fn host(elem: ElemType, shape: &[usize], elements: &[u64]) -> HostValue {
-    let mut bytes = Vec::with_capacity(elements.len() * elem.size());
-    for &bits in elements {
-        push(elem, bits, &mut bytes);
-    }
-    HostValue::new(elem, shape.to_vec(), bytes)
+pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
+    let lowest = u64::from(shape.is_empty());
+    generate(elem, shape, |_| {
+        let number = lowest + random.below(4 - lowest);
+        match elem {
+            ElemType::Bool => number & 1,
+            _ => whole_bits(elem, number.cast_signed()),
+        }
+    })
+}
+
+/// Random bit patterns for the elements; booleans are 0 or 1.
+#[must_use]
+pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
+    generate(elem, shape, |_| match elem {
+        ElemType::Bool => random.next() & 1,
+        _ => random.next(),
+    })
+}
+
+/// A value from the bits of the element at each place.
+fn generate(elem: ElemType, shape: &[usize], bits: impl FnMut(usize) -> u64) -> HostValue {
+    HostValue::of_bits(elem, shape, (0..shape.iter().product()).map(bits))
 }
 
 /// A whole number as a value of the type, truncated to its width.
 #[must_use]
 pub fn whole(elem: ElemType, number: i64) -> HostValue {
-    host(elem, &[], &[whole_bits(elem, number)])
-}
-
-/// Small whole numbers as a value of the type; as booleans, whether they are odd.
-#[must_use]
-pub fn small(elem: ElemType, shape: &[usize], numbers: impl Iterator<Item = u64>) -> HostValue {
-    let numbers = numbers.map(|number| match elem {
-        ElemType::Bool => number & 1,
-        _ => whole_bits(elem, number.cast_signed()),
-    });
-    host(elem, shape, &numbers.collect::<Vec<u64>>())
+    HostValue::of_bits(elem, &[], [whole_bits(elem, number)])
 }
 
 /// Whether results that depend on this value are equal in any order of evaluation.
@@ -128,7 +117,8 @@ fn tame(elem: ElemType) -> Vec<u64> {
     }
 }
 
-fn edges(elem: ElemType) -> Vec<u64> {
+/// The limits of the type, and values beside them.
+pub fn edges(elem: ElemType) -> Vec<u64> {
     let all = u64::MAX >> (64 - 8 * elem.size());
     let top = (all >> 1) + 1;
     match elem {
@@ -195,10 +185,6 @@ fn quiet(elem: ElemType, bits: u64) -> u64 {
 fn float_bits(elem: ElemType, number: f64) -> u64 {
     match elem {
         ElemType::F16 => f16::from_f64(number).to_bits().into(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "only small whole numbers and 0.5"
-        )]
         ElemType::F32 => (number as f32).to_bits().into(),
         _ => number.to_bits(),
     }
@@ -206,20 +192,9 @@ fn float_bits(elem: ElemType, number: f64) -> u64 {
 
 fn whole_bits(elem: ElemType, number: i64) -> u64 {
     match elem {
-        #[expect(clippy::cast_precision_loss, reason = "truncation is intended")]
         ElemType::F16 | ElemType::F32 | ElemType::F64 => float_bits(elem, number as f64),
         ElemType::Bool => u64::from(number != 0),
         _ => number.cast_unsigned() & (u64::MAX >> (64 - 8 * elem.size())),
-    }
-}
-
-/// The low bytes of a number in native order.
-fn push(elem: ElemType, bits: u64, bytes: &mut Vec<u8>) {
-    let size = elem.size();
-    if cfg!(target_endian = "big") {
-        bytes.extend(&bits.to_be_bytes()[8 - size..]);
-    } else {
-        bytes.extend(&bits.to_le_bytes()[..size]);
     }
 }
 
@@ -231,7 +206,7 @@ mod tests {
     fn edges_include_nans_infinities_and_limits() {
         for elem in [ElemType::F16, ElemType::F32, ElemType::F64] {
             let edges = edges(elem);
-            let value = host(elem, &[edges.len()], &edges);
+            let value = HostValue::of_bits(elem, &[edges.len()], edges.iter().copied());
             let floats: Vec<f64> = (0..edges.len()).filter_map(|i| value.float(i)).collect();
             assert_eq!(floats.iter().filter(|x| x.is_nan()).count(), 3, "{elem}");
             assert_eq!(floats.iter().filter(|x| x.is_infinite()).count(), 2);
@@ -239,7 +214,7 @@ mod tests {
         }
         let edges = edges(ElemType::I16);
         let texts: Vec<_> = (0..edges.len())
-            .map(|i| host(ElemType::I16, &[], &edges[i..=i]).to_string())
+            .map(|i| HostValue::of_bits(ElemType::I16, &[], [edges[i]]).to_string())
             .collect();
         for text in ["-1i16", "-32768i16", "32767i16"] {
             assert!(texts.iter().any(|t| t == text), "{texts:?}");
@@ -294,5 +269,33 @@ mod tests {
             );
         }
         assert_eq!(whole(ElemType::I8, -1).to_string(), "-1i8");
+    }
+
+    #[test]
+    fn booleans_are_zero_or_one() {
+        let mut random = Random::new(1, "");
+        for value in [
+            any_bits(&mut random, ElemType::Bool, &[100]),
+            small(&mut random, ElemType::Bool, &[100]),
+        ] {
+            assert!(value.bytes().iter().all(|&byte| byte <= 1));
+        }
+    }
+
+    #[test]
+    fn small_values_are_small_in_every_type() {
+        let mut random = Random::new(1, "");
+        for &elem in ElemType::ALL {
+            let array = small(&mut random, elem, &[20]);
+            let texts: Vec<_> = (0..20).map(|i| array.element_text(i)).collect();
+            let allowed = [
+                "0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0", "true", "false",
+            ];
+            assert!(
+                texts.iter().all(|text| allowed.contains(&text.as_str())),
+                "{texts:?}"
+            );
+            assert_ne!(small(&mut random, ElemType::I32, &[]).element_text(0), "0");
+        }
     }
 }

@@ -1,11 +1,8 @@
 //! Files of failing inputs, which later runs try first.
 
-use super::elements::host;
 use super::tree::Input;
 use crate::key::key;
 use crate::scratch::replace_file;
-use crate::values::HostValue;
-use futhark_manifest::ElemType;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -120,65 +117,12 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// The form of a scalar or an array in the file. Elements are bits, because text cannot represent every
-/// NaN; `shown` is for people.
-#[derive(Serialize, Deserialize)]
-struct HostForm {
-    value: String,
-    shape: Vec<usize>,
-    bits: Vec<String>,
-    shown: String,
-}
-
-impl From<HostValue> for HostForm {
-    fn from(value: HostValue) -> HostForm {
-        HostForm {
-            value: value.elem().to_string(),
-            shape: value.shape().to_vec(),
-            bits: (0..value.count()).map(|place| value.hex(place)).collect(),
-            shown: value.to_string(),
-        }
-    }
-}
-
-impl TryFrom<HostForm> for HostValue {
-    type Error = &'static str;
-
-    fn try_from(form: HostForm) -> Result<HostValue, &'static str> {
-        let elem = ElemType::from_name(&form.value).ok_or("a value has no type")?;
-        let bits = form.bits.iter();
-        let bits = bits.map(|bits| u64::from_str_radix(bits.trim_start_matches("0x"), 16).ok());
-        let bits = bits
-            .collect::<Option<Vec<u64>>>()
-            .ok_or("an element is not a number")?;
-        let count = form.shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b));
-        if count != Some(bits.len()) || elem == ElemType::Bool && bits.iter().any(|&b| b > 1) {
-            return Err("the elements do not fit the type");
-        }
-        Ok(host(elem, &form.shape, &bits))
-    }
-}
-
-/// How [`Input`] has scalars and arrays in the file.
-pub(super) mod host_form {
-    use super::{HostForm, HostValue};
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
-
-    pub fn serialize<S: Serializer>(value: &HostValue, to: S) -> Result<S::Ok, S::Error> {
-        HostForm::from(value.clone()).serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<HostValue, D::Error> {
-        HostForm::deserialize(from)?
-            .try_into()
-            .map_err(D::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::elements::{Taste, fill, host};
+    use super::super::elements::{Taste, fill};
     use super::*;
+    use crate::values::HostValue;
+    use futhark_manifest::ElemType;
 
     fn case() -> Kept {
         let all = ElemType::ALL.iter();
@@ -187,7 +131,11 @@ mod tests {
             .collect();
         arguments.push(Input::Host(fill(3, ElemType::F32, &[0, 3], Taste::Wild)));
         let signalling_nans = [0x7f80_0001, 0xffbf_ffff];
-        arguments.push(Input::Host(host(ElemType::F32, &[2], &signalling_nans)));
+        arguments.push(Input::Host(HostValue::of_bits(
+            ElemType::F32,
+            &[2],
+            signalling_nans,
+        )));
         let made = Input::Made {
             entry: "make".into(),
             output: 1,
@@ -231,7 +179,11 @@ mod tests {
             output: 1,
             arguments: vec![],
         };
-        let record = Input::Record(vec![Input::Host(host(ElemType::U8, &[2], &[7, 0]))]);
+        let record = Input::Record(vec![Input::Host(HostValue::of_bits(
+            ElemType::U8,
+            &[2],
+            [7, 0],
+        ))]);
         assert_eq!(kept.arguments, [record, Input::Zip(vec![]), sum, made]);
         let wrong = text.replace("[2]", "[3]");
         assert!(serde_json::from_str::<Kept>(&wrong).is_err());

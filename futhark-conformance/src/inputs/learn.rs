@@ -75,17 +75,15 @@ fn inner(
     recipe: &Recipe,
     trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
 ) -> Result<Recipe, String> {
-    let mut all = |parts: &[Recipe]| -> Result<Vec<Recipe>, String> {
-        parts.iter().map(|part| inner(part, trial)).collect()
-    };
     Ok(match recipe {
         Recipe::Scalar(..) | Recipe::Array(..) => recipe.clone(),
-        Recipe::Record(parts) => Recipe::Record(all(parts)?),
-        Recipe::Zip(parts) => Recipe::Zip(all(parts)?),
-        Recipe::Sum(variants) => {
-            let variants = variants.iter();
-            let learnt = variants.map(|(name, payload)| Ok((name.clone(), all(payload)?)));
-            Recipe::Sum(learnt.collect::<Result<_, String>>()?)
+        Recipe::Whole(wholes) => {
+            let mut learnt = Vec::new();
+            for (empty, parts) in wholes {
+                let parts = parts.iter().map(|part| inner(part, trial));
+                learnt.push((empty.clone(), parts.collect::<Result<_, _>>()?));
+            }
+            Recipe::Whole(learnt)
         }
         Recipe::Made(makers) => {
             let mut learnt = Vec::new();

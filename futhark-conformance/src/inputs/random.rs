@@ -23,6 +23,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// One of several numbers.
+    pub fn pick(&mut self, from: &[u64]) -> u64 {
+        let place = self.below(from.len() as u64);
+        from[usize::try_from(place).unwrap_or(0)]
+    }
+
     /// A number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit

@@ -1,5 +1,7 @@
 //! Recipes: the free choices in a value of a type.
 
+use super::tree::Input;
+use crate::harness::constructor::Constructor;
 use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeKind, TypeRef};
 use std::sync::Arc;
 
@@ -17,12 +19,9 @@ pub enum Recipe {
     Scalar(ElemType, usize),
     /// An array, with the number of each extent.
     Array(ElemType, Vec<usize>),
-    /// A record or tuple.
-    Record(Vec<Recipe>),
-    /// An array of records.
-    Zip(Vec<Recipe>),
-    /// A sum, with its variants.
-    Sum(Vec<(String, Vec<Recipe>)>),
+    /// A value with parts: a record, an array of records, or one of several variants of a sum. Each as an
+    /// input without parts, and its parts.
+    Whole(Vec<(Input, Vec<Recipe>)>),
     /// A result of one of several calls, with its index.
     Made(Vec<(Arc<Call>, usize)>),
 }
@@ -67,7 +66,14 @@ impl Call {
     /// # Errors
     /// The name of a type that no function creates.
     pub fn of(program: &Program, entry: &EntryPoint) -> Result<Call, String> {
-        Writer::new(program, MAX_CALLS).call(entry, &mut Vec::new())
+        let calls = MAX_CALLS;
+        Writer {
+            program,
+            calls,
+            extents: 0,
+            scalars: 0,
+        }
+        .call(entry, &mut Vec::new())
     }
 
     /// The number of variables of the extents.
@@ -113,11 +119,8 @@ impl Recipe {
         match self {
             Recipe::Scalar(elem, number) => found[*number] = Some((*elem, alone)),
             Recipe::Array(..) | Recipe::Made(_) => {}
-            Recipe::Record(parts) | Recipe::Zip(parts) => {
-                parts.iter().for_each(|part| part.scalars(false, found));
-            }
-            Recipe::Sum(variants) => {
-                let parts = variants.iter().flat_map(|(_, payload)| payload);
+            Recipe::Whole(wholes) => {
+                let parts = wholes.iter().flat_map(|(_, parts)| parts);
                 parts.for_each(|part| part.scalars(false, found));
             }
         }
@@ -127,16 +130,12 @@ impl Recipe {
         match self {
             Recipe::Scalar(..) | Recipe::Made(_) => 1,
             Recipe::Array(_, dims) => dims.iter().map(|dim| extents[*dim]).product(),
-            Recipe::Record(parts) | Recipe::Zip(parts) => largest_of(parts.iter(), extents),
-            Recipe::Sum(variants) => {
-                largest_of(variants.iter().flat_map(|(_, payload)| payload), extents)
+            Recipe::Whole(wholes) => {
+                let parts = wholes.iter().flat_map(|(_, parts)| parts);
+                parts.map(|part| part.largest(extents)).max().unwrap_or(0)
             }
         }
     }
-}
-
-fn largest_of<'a>(parts: impl Iterator<Item = &'a Recipe>, extents: &[usize]) -> usize {
-    parts.map(|part| part.largest(extents)).max().unwrap_or(0)
 }
 
 /// Builds the recipes of one call, and counts its free choices.
@@ -147,32 +146,19 @@ struct Writer<'p> {
     scalars: usize,
 }
 
-impl<'p> Writer<'p> {
-    fn new(program: &'p Program, calls: usize) -> Writer<'p> {
-        Writer {
-            program,
-            calls,
-            extents: 0,
-            scalars: 0,
-        }
-    }
-
+impl Writer<'_> {
     /// `asked` has the types that calls are creating, which must not depend on themselves.
     fn call(mut self, entry: &EntryPoint, asked: &mut Vec<TypeRef>) -> Result<Call, String> {
         let inputs = entry.inputs.iter();
         let arguments = inputs
             .map(|input| self.recipe(input.ty, &[], asked))
             .collect::<Result<_, _>>()?;
-        Ok(self.finish(entry.name.clone(), arguments))
-    }
-
-    fn finish(self, entry: String, arguments: Vec<Recipe>) -> Call {
-        Call {
-            entry,
+        Ok(Call {
+            entry: entry.name.clone(),
             arguments,
             extents: vec![Extent::Variable(0); self.extents],
             roles: vec![Role::Small; self.scalars],
-        }
+        })
     }
 
     /// `outer` has the extents that the value shares with the other fields of an array of records.
@@ -189,42 +175,30 @@ impl<'p> Writer<'p> {
             }
             TypeRef::Type(id) => id,
         };
-        let described = self.program.get(id);
-        let opaque = match &described.kind {
+        let opaque = match &self.program.get(id).kind {
             TypeKind::Array(array) => {
                 return Ok(Recipe::Array(array.elem, self.dims(outer, array.rank)));
             }
             TypeKind::Opaque(opaque) => opaque,
         };
-        match &opaque.structure {
-            Structure::Record(record) => {
-                let fields = record.fields.iter();
-                let parts = fields.map(|field| self.recipe(field.ty, &[], asked));
-                Ok(Recipe::Record(parts.collect::<Result<_, _>>()?))
+        let dims = match &opaque.structure {
+            Structure::RecordArray(array) => self.dims(outer, array.rank),
+            _ => Vec::new(),
+        };
+        let mut wholes = Vec::new();
+        let mut missing = None;
+        for whole in Constructor::all_of(self.program, id) {
+            let parts = whole.parts().into_iter();
+            let parts = parts.map(|ty| self.recipe(ty, &dims, asked));
+            match parts.collect::<Result<Vec<_>, _>>() {
+                Ok(parts) => wholes.push((whole.empty(), parts)),
+                Err(name) => missing = Some(name),
             }
-            Structure::RecordArray(array) => {
-                let dims = self.dims(outer, array.rank);
-                let fields = array.fields.iter();
-                let parts = fields.map(|field| self.recipe(field.ty, &dims, asked));
-                Ok(Recipe::Zip(parts.collect::<Result<_, _>>()?))
-            }
-            Structure::Sum(sum) => {
-                let mut variants = Vec::new();
-                let mut missing = None;
-                for variant in &sum.variants {
-                    let payload = variant.payload.iter();
-                    let parts = payload.map(|ty| self.recipe(*ty, &[], asked));
-                    match parts.collect::<Result<Vec<_>, _>>() {
-                        Ok(parts) => variants.push((variant.name.clone(), parts)),
-                        Err(name) => missing = Some(name),
-                    }
-                }
-                match missing {
-                    Some(name) if variants.is_empty() => Err(name),
-                    _ => Ok(Recipe::Sum(variants)),
-                }
-            }
-            Structure::OpaqueArray(_) | Structure::Plain => self.made(ty, asked),
+        }
+        match missing {
+            _ if !wholes.is_empty() => Ok(Recipe::Whole(wholes)),
+            Some(name) => Err(name),
+            None => self.made(ty, asked),
         }
     }
 
@@ -251,7 +225,12 @@ impl<'p> Writer<'p> {
             let Some(place) = entry.outputs.iter().position(|output| output.ty == ty) else {
                 continue;
             };
-            let writer = Writer::new(self.program, self.calls - 1);
+            let writer = Writer {
+                calls: self.calls - 1,
+                extents: 0,
+                scalars: 0,
+                ..*self
+            };
             if let Ok(call) = writer.call(entry, asked) {
                 makers.push((Arc::new(call), place));
             }

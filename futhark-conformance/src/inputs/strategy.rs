@@ -1,6 +1,6 @@
 //! Converts recipes to proptest's strategies.
 
-use super::elements::{Taste, bits, fill, host, whole};
+use super::elements::{Taste, bits, fill, whole};
 use super::random::Random;
 use super::recipe::{Call, Recipe, Role};
 use super::tree::Input;
@@ -145,18 +145,13 @@ impl Drawing<'_> {
                 let shape = dims.iter().map(|dim| self.extents[*dim]).collect();
                 array(*elem, shape, self.taste)
             }
-            Recipe::Record(parts) => self.all(parts).prop_map(Input::Record).boxed(),
-            Recipe::Zip(parts) => self.all(parts).prop_map(Input::Zip).boxed(),
-            Recipe::Sum(variants) => {
-                let variants = variants.iter().map(|(name, payload)| {
-                    let variant = name.clone();
-                    let sum = move |payload| Input::Sum {
-                        variant: variant.clone(),
-                        payload,
-                    };
-                    self.all(payload).prop_map(sum).boxed()
+            Recipe::Whole(wholes) => {
+                let wholes = wholes.iter().map(|(empty, parts)| {
+                    let empty = empty.clone();
+                    let parts: Vec<_> = parts.iter().map(|part| self.strategy(part)).collect();
+                    parts.prop_map(move |parts| empty.with(parts)).boxed()
                 });
-                Union::new(variants).boxed()
+                Union::new(wholes).boxed()
             }
             Recipe::Made(makers) => {
                 let makers = makers.iter().map(|(call, output)| {
@@ -176,10 +171,6 @@ impl Drawing<'_> {
                 Union::new(makers).boxed()
             }
         }
-    }
-
-    fn all(&self, recipes: &[Recipe]) -> Vec<BoxedStrategy<Input>> {
-        recipes.iter().map(|recipe| self.strategy(recipe)).collect()
     }
 
     fn scalar(&self, elem: ElemType, number: usize) -> BoxedStrategy<Input> {
@@ -202,7 +193,7 @@ impl Drawing<'_> {
                     .boxed();
             }
         };
-        bits.prop_map(move |bits| Input::Host(host(elem, &[], &[bits])))
+        bits.prop_map(move |bits| Input::Host(HostValue::of_bits(elem, &[], [bits])))
             .boxed()
     }
 }
@@ -211,7 +202,7 @@ fn array(elem: ElemType, shape: Vec<usize>, taste: Taste) -> BoxedStrategy<Input
     let count: usize = shape.iter().product();
     if count <= SINGLE {
         return vec(bits(elem, taste), count)
-            .prop_map(move |elements| Input::Host(host(elem, &shape, &elements)))
+            .prop_map(move |elements| Input::Host(HostValue::of_bits(elem, &shape, elements)))
             .boxed();
     }
     any::<u64>()

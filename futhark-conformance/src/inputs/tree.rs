@@ -1,9 +1,9 @@
 //! A value as a tree on the host.
 
-use super::kept::host_form;
 use crate::harness::calls::message_of;
+use crate::harness::constructor::Constructor;
 use crate::values::HostValue;
-use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeRef};
+use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum Input {
     /// An array of records: an array per field.
     Zip(Vec<Input>),
     /// A scalar or an array of scalars.
-    #[serde(untagged, with = "host_form")]
+    #[serde(untagged)]
     Host(HostValue),
     /// A sum: one of its variants.
     #[serde(untagged)]
@@ -100,37 +100,49 @@ impl Input {
             }
             return Ok(outputs.swap_remove(*output));
         }
-        let described = ty
-            .as_type()
-            .map(|id| program.get(id))
-            .ok_or(Refusal::Unfit)?;
-        let structure = &described.as_opaque().ok_or(Refusal::Unfit)?.structure;
-        let name = &described.name;
-        let parts = |inputs: &[Input], types: &mut dyn ExactSizeIterator<Item = TypeRef>| {
-            if inputs.len() != types.len() {
-                return Err(Refusal::Unfit);
-            }
-            let pairs = inputs.iter().zip(types);
-            pairs.map(|(input, ty)| input.upload(context, ty)).collect()
-        };
-        let whole = match (self, structure) {
-            (Input::Record(fields), Structure::Record(record)) => {
-                let values: Vec<_> = parts(fields, &mut record.fields.iter().map(|f| f.ty))?;
-                context.record(name, &values.iter().collect::<Vec<_>>())?
-            }
-            (Input::Zip(fields), Structure::RecordArray(array)) => {
-                let values: Vec<_> = parts(fields, &mut array.fields.iter().map(|f| f.ty))?;
-                context.zip(name, &values.iter().collect::<Vec<_>>())?
-            }
-            (Input::Sum { variant, payload }, Structure::Sum(sum)) => {
-                let found = sum.variants.iter().find(|known| known.name == *variant);
-                let types = &found.ok_or(Refusal::Unfit)?.payload;
-                let values: Vec<_> = parts(payload, &mut types.iter().copied())?;
-                context.sum(name, variant, &values.iter().collect::<Vec<_>>())?
-            }
-            _ => return Err(Refusal::Unfit),
-        };
+        let all = ty.as_type().map(|id| Constructor::all_of(program, id));
+        let mut all = all.into_iter().flatten();
+        let whole = all.find(|whole| whole.empty() == self.with(Vec::new()));
+        let whole = whole.ok_or(Refusal::Unfit)?;
+        let (parts, types) = (self.parts(), whole.parts());
+        if parts.len() != types.len() {
+            return Err(Refusal::Unfit);
+        }
+        let parts = parts.iter().zip(types);
+        let parts = parts.map(|(input, ty)| input.upload(context, ty));
+        let whole = whole.make(context, &parts.collect::<Result<Vec<_>, _>>()?)?;
         Ok(Value::Opaque(whole))
+    }
+
+    /// A value of the same kind with these parts; a scalar or an array has none.
+    #[must_use]
+    pub fn with(&self, parts: Vec<Input>) -> Input {
+        match self {
+            Input::Host(value) => Input::Host(value.clone()),
+            Input::Record(_) => Input::Record(parts),
+            Input::Zip(_) => Input::Zip(parts),
+            Input::Sum { variant, .. } => Input::Sum {
+                variant: variant.clone(),
+                payload: parts,
+            },
+            Input::Made { entry, output, .. } => Input::Made {
+                entry: entry.clone(),
+                output: *output,
+                arguments: parts,
+            },
+        }
+    }
+
+    fn parts(&self) -> &[Input] {
+        match self {
+            Input::Host(_) => &[],
+            Input::Record(parts)
+            | Input::Zip(parts)
+            | Input::Sum { payload: parts, .. }
+            | Input::Made {
+                arguments: parts, ..
+            } => parts,
+        }
     }
 
     fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Refusal> {
@@ -164,12 +176,7 @@ impl Input {
     pub fn leaves(&self) -> Box<dyn Iterator<Item = &HostValue> + '_> {
         match self {
             Input::Host(value) => Box::new(std::iter::once(value)),
-            Input::Record(parts)
-            | Input::Zip(parts)
-            | Input::Sum { payload: parts, .. }
-            | Input::Made {
-                arguments: parts, ..
-            } => Box::new(parts.iter().flat_map(Input::leaves)),
+            whole => Box::new(whole.parts().iter().flat_map(Input::leaves)),
         }
     }
 }

@@ -1,39 +1,16 @@
 //! Data files: values in Futhark's binary format, as text, or as a mixture; compressed if the name
 //! ends in `.gz`.
-//!
-//! A binary value is the letter `b`, the version 2 of the format, the rank, four letters for the
-//! element type, the size of each dimension as a 64-bit integer, and the elements in row-major
-//! order; all numbers are little-endian.
 
-use super::{HostValue, found, parse_input};
+use super::binary::Component;
+use super::{HostValue, TextError, parse_input};
 use flate2::read::MultiGzDecoder;
 use futhark_manifest::ElemType;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The maximum size of a decompressed file.
 const LARGEST: u64 = 4 << 30;
-
-const VERSION: u8 = 2;
-
-/// Why a file does not have the expected values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataError {
-    /// The offset of the error, after decompression.
-    pub at: usize,
-    /// The expected and the actual contents.
-    pub message: String,
-}
-
-impl fmt::Display for DataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at byte {}: {}", self.at, self.message)
-    }
-}
-
-impl std::error::Error for DataError {}
 
 /// The path of a file that a test block of a program names, if the test block may read it: a regular
 /// file which, links followed, is in the folder of the program or in one of `folders`. Without
@@ -92,7 +69,7 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// If the contents differ, or there are more.
-pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostValue>, DataError> {
+pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostValue>, TextError> {
     let mut reader = Reader { contents, at: 0 };
     let mut values = Vec::with_capacity(types.len());
     for &(elem, rank) in types {
@@ -119,7 +96,7 @@ pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostVa
 ///
 /// # Errors
 /// If the contents are not values.
-pub fn values(contents: &[u8]) -> Result<Vec<HostValue>, DataError> {
+pub fn values(contents: &[u8]) -> Result<Vec<HostValue>, TextError> {
     let mut reader = Reader { contents, at: 0 };
     let mut values = Vec::new();
     loop {
@@ -139,7 +116,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A value: a text has the expected type, if there is one, or its own; a binary value always
     /// has its own.
-    fn value(&mut self, wanted: Option<ElemType>) -> Result<HostValue, DataError> {
+    fn value(&mut self, wanted: Option<ElemType>) -> Result<HostValue, TextError> {
         self.skip_space();
         if self.rest().first() == Some(&b'b') {
             return self.binary();
@@ -157,7 +134,7 @@ impl<'a> Reader<'a> {
             };
             value.map(|value| (value, length))
         });
-        let (value, length) = read.map_err(|error| DataError {
+        let (value, length) = read.map_err(|error| TextError {
             at: self.at + error.at,
             message: error.message,
         })?;
@@ -165,30 +142,10 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn binary(&mut self) -> Result<HostValue, DataError> {
-        let &[_, version, rank, ref elem @ ..] = self.take(7, "the head of a binary value")? else {
-            unreachable!("seven bytes were taken")
-        };
-        if version != VERSION {
-            let message = format!("expected version {VERSION} of the format, found {version}");
-            return Err(self.error(message));
-        }
-        let name = String::from_utf8_lossy(elem);
-        let elem = ElemType::from_name(name.trim_start())
-            .ok_or_else(|| self.error(format!("unknown element type {name:?}")))?;
-        let dims = self.take(usize::from(rank) * 8, "the sizes of the dimensions")?;
-        let mut shape = Vec::with_capacity(usize::from(rank));
-        for dim in dims.chunks_exact(8) {
-            let dim = i64::from_le_bytes(dim.try_into().unwrap_or_default());
-            let dim = usize::try_from(dim)
-                .map_err(|_| self.error(format!("a dimension has the size {dim}")))?;
-            shape.push(dim);
-        }
-        let size = HostValue::size(elem, &shape).ok_or_else(|| {
-            let shape = found(&format!("{shape:?}"));
-            self.error(format!("an array of shape {shape} is too large"))
-        })?;
-        let mut bytes = self.take(size, "the elements")?.to_vec();
+    fn binary(&mut self) -> Result<HostValue, TextError> {
+        let component = Component::at(self.contents, self.at)?;
+        self.at = component.data.end;
+        let (elem, mut bytes) = (component.elem, self.contents[component.data].to_vec());
         if elem == ElemType::Bool {
             bytes
                 .iter_mut()
@@ -199,21 +156,7 @@ impl<'a> Reader<'a> {
                 .chunks_exact_mut(elem.size())
                 .for_each(<[u8]>::reverse);
         }
-        Ok(HostValue::new(elem, shape, bytes))
-    }
-
-    fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], DataError> {
-        let rest = self.rest();
-        match rest.get(..count) {
-            Some(taken) => {
-                self.at += count;
-                Ok(taken)
-            }
-            None => Err(self.error(format!(
-                "truncated: expected {count} bytes for {what}, found {}",
-                rest.len()
-            ))),
-        }
+        Ok(HostValue::new(elem, component.shape, bytes))
     }
 
     /// Skips white space and comments.
@@ -236,8 +179,8 @@ impl<'a> Reader<'a> {
         &self.contents[self.at..]
     }
 
-    fn error(&self, message: String) -> DataError {
-        DataError {
+    fn error(&self, message: String) -> TextError {
+        TextError {
             at: self.at,
             message,
         }
@@ -262,6 +205,11 @@ mod tests {
         values.iter().map(ToString::to_string).collect()
     }
 
+    fn shown_error(read: Result<Vec<HostValue>, TextError>) -> String {
+        let TextError { at, message } = read.unwrap_err();
+        format!("at byte {at}: {message}")
+    }
+
     #[test]
     fn binary_values_and_text_can_be_mixed() {
         let mut contents = binary("i32", &[2], &[1, 0, 0, 0, 255, 255, 255, 255]);
@@ -283,7 +231,7 @@ mod tests {
     #[test]
     fn missing_extra_and_mistyped_values_are_errors() {
         let three = binary("i64", &[], &[3, 0, 0, 0, 0, 0, 0, 0]);
-        let error = |contents: &[u8]| inputs(contents, &[(I64, 0)]).unwrap_err().to_string();
+        let error = |contents: &[u8]| shown_error(inputs(contents, &[(I64, 0)]));
         assert_eq!(
             error(&three[..10]),
             "at byte 7: truncated: expected 8 bytes for the elements, found 3"
@@ -310,7 +258,7 @@ mod tests {
 
     #[test]
     fn sizes_beyond_the_data_are_errors() {
-        let error = |dims: &[i64]| values(&binary("i64", dims, &[])).unwrap_err().to_string();
+        let error = |dims: &[i64]| shown_error(values(&binary("i64", dims, &[])));
         assert!(error(&[-1]).contains("size -1"));
         assert!(error(&[1 << 40]).contains("truncated"));
         assert!(error(&[1 << 40, 1 << 40]).contains("is too large"));

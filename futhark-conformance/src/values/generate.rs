@@ -3,33 +3,14 @@
 
 use super::{HostValue, TextError, found, parse};
 use futhark_manifest::ElemType;
-use std::fmt;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Generator {
-    /// A generated value of this type.
-    Type(GeneratedType),
+    /// A generated value of this type with sizes, such as `[10][2]f32`.
+    Type(String),
     /// This value.
     Value(HostValue),
-}
-
-/// A type with sizes, such as `[10][2]f32`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GeneratedType {
-    /// The extent of each dimension; empty for a scalar.
-    pub shape: Vec<usize>,
-    /// The element type.
-    pub elem: ElemType,
-}
-
-impl fmt::Display for GeneratedType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for dim in &self.shape {
-            write!(f, "[{dim}]")?;
-        }
-        write!(f, "{}", self.elem)
-    }
 }
 
 /// Parses a sequence of types and scalars, separated by white space.
@@ -41,9 +22,9 @@ pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
         .map(|word| {
             // A word is a slice of the text, so its offset is the distance.
             let at = word.as_ptr().addr() - text.as_ptr().addr();
-            match parse_type(word) {
-                Some(ty) => Ok(Generator::Type(ty)),
-                None => scalar(word).map(Generator::Value).ok_or_else(|| TextError {
+            match is_type(word) {
+                Some(true) => Ok(Generator::Type(word.to_owned())),
+                _ => scalar(word).map(Generator::Value).ok_or_else(|| TextError {
                     at,
                     message: format!(
                         "expected a type with sizes, such as [10]i32, or a number, found {}",
@@ -55,17 +36,15 @@ pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
         .collect()
 }
 
-/// `[10][2]f32`.
-fn parse_type(word: &str) -> Option<GeneratedType> {
-    let mut shape = Vec::new();
+/// Whether a word is a type. `None` if a size is not a number.
+fn is_type(word: &str) -> Option<bool> {
     let mut rest = word;
     while let Some(behind) = rest.strip_prefix('[') {
         let (dim, behind) = behind.split_once(']')?;
-        shape.push(dim.parse().ok()?);
+        dim.parse::<usize>().ok()?;
         rest = behind;
     }
-    let elem = ElemType::from_name(rest)?;
-    Some(GeneratedType { shape, elem })
+    Some(ElemType::from_name(rest).is_some())
 }
 
 fn scalar(word: &str) -> Option<HostValue> {
@@ -83,15 +62,10 @@ mod tests {
     #[test]
     fn types_and_numbers_are_parsed() {
         let found = parse_generators(" [10][2]f32 7i8\n bool 3 ").unwrap();
-        let array = Generator::Type(GeneratedType {
-            shape: vec![10, 2],
-            elem: ElemType::F32,
-        });
+        let ty = |text: &str| Generator::Type(text.to_owned());
         assert_eq!(found.len(), 4);
-        assert_eq!(found[0], array);
+        assert_eq!((&found[0], &found[2]), (&ty("[10][2]f32"), &ty("bool")));
         assert!(matches!(&found[1], Generator::Value(value) if value.to_string() == "7i8"));
-        assert!(matches!(&found[2], Generator::Type(ty) if ty.shape.is_empty()));
-        assert!(matches!(&found[0], Generator::Type(ty) if ty.to_string() == "[10][2]f32"));
         assert_eq!(parse_generators("").unwrap(), []);
     }
 

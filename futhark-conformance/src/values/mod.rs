@@ -1,5 +1,6 @@
 //! Values on the host: parsed from test blocks, copied to arrays, compared with results.
 
+pub mod binary;
 pub mod data;
 mod escape;
 mod generate;
@@ -7,17 +8,20 @@ mod number;
 mod text;
 
 pub use generate::{Generator, parse_generators};
-pub use text::{Span, TextError, TextValue, found, parse, parse_input, parse_one};
+pub(crate) use text::Cursor;
+pub use text::{TextError, TextValue, found, parse, parse_input, parse_one};
 
 use futhark_manifest::ElemType;
 use half::f16;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A scalar or an array in host memory.
 ///
 /// A scalar has an empty shape. The bytes are the elements in row-major order and native byte
 /// order, as in the C API.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Form", into = "Form")]
 pub struct HostValue {
     elem: ElemType,
     shape: Vec<usize>,
@@ -39,6 +43,26 @@ impl HostValue {
             bytes.len()
         );
         HostValue { elem, shape, bytes }
+    }
+
+    /// Creates a value from the bits of its elements, of which those above its width are ignored.
+    ///
+    /// # Panics
+    /// As [`HostValue::new`].
+    #[must_use]
+    pub fn of_bits(
+        elem: ElemType,
+        shape: &[usize],
+        elements: impl IntoIterator<Item = u64>,
+    ) -> HostValue {
+        let mut bytes = Vec::new();
+        for bits in elements {
+            match cfg!(target_endian = "big") {
+                true => bytes.extend(&bits.to_be_bytes()[8 - elem.size()..]),
+                false => bytes.extend(&bits.to_le_bytes()[..elem.size()]),
+            }
+        }
+        HostValue::new(elem, shape.to_vec(), bytes)
     }
 
     /// The size of the elements in bytes; `None` on overflow.
@@ -83,40 +107,48 @@ impl HostValue {
         &self.bytes[index * size..(index + 1) * size]
     }
 
-    /// The bits of the element at a row-major position as a hexadecimal number.
+    /// The bits of an element as a number.
+    #[must_use]
+    pub fn bits(&self, index: usize) -> u64 {
+        let bytes = self.element(index).iter();
+        let append = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
+        match cfg!(target_endian = "big") {
+            true => bytes.fold(0, append),
+            false => bytes.rev().fold(0, append),
+        }
+    }
+
+    /// The bits of an element as a hexadecimal number with all digits of its type.
     #[must_use]
     pub fn hex(&self, index: usize) -> String {
-        let mut bytes = self.element(index).to_vec();
-        if cfg!(target_endian = "little") {
-            bytes.reverse();
-        }
-        let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-        format!("0x{}", digits.collect::<String>())
+        format!(
+            "0x{:0width$x}",
+            self.bits(index),
+            width = 2 * self.elem.size()
+        )
     }
 
     /// The element as a float, if the element type is one.
     #[must_use]
     pub fn float(&self, index: usize) -> Option<f64> {
-        let bytes = self.element(index);
+        let bits = self.bits(index);
         match self.elem {
-            ElemType::F16 => Some(f16::from_ne_bytes(fixed(bytes)).to_f64()),
-            ElemType::F32 => Some(f64::from(f32::from_ne_bytes(fixed(bytes)))),
-            ElemType::F64 => Some(f64::from_ne_bytes(fixed(bytes))),
+            ElemType::F16 => Some(f16::from_bits(bits as u16).to_f64()),
+            ElemType::F32 => Some(f32::from_bits(bits as u32).into()),
+            ElemType::F64 => Some(f64::from_bits(bits)),
             _ => None,
         }
     }
 
-    /// The element as an integer, if the element type is signed.
+    /// The element as a whole number, signed or not; a boolean is 0 or 1.
     #[must_use]
-    pub fn integer(&self, index: usize) -> Option<i64> {
-        let bytes = self.element(index);
-        match self.elem {
-            ElemType::I8 => Some(i8::from_ne_bytes(fixed(bytes)).into()),
-            ElemType::I16 => Some(i16::from_ne_bytes(fixed(bytes)).into()),
-            ElemType::I32 => Some(i32::from_ne_bytes(fixed(bytes)).into()),
-            ElemType::I64 => Some(i64::from_ne_bytes(fixed(bytes))),
-            _ => None,
+    pub fn whole(&self, index: usize) -> i128 {
+        let bits = self.bits(index);
+        if !self.elem.as_str().starts_with('i') {
+            return bits.into();
         }
+        let unused = 64 - 8 * self.elem.size();
+        ((bits << unused).cast_signed() >> unused).into()
     }
 
     /// The type in Futhark's notation, with sizes: `[2][3]f32`.
@@ -129,20 +161,10 @@ impl HostValue {
     /// An element in Futhark's notation, without a suffix.
     #[must_use]
     pub fn element_text(&self, index: usize) -> String {
-        let bytes = self.element(index);
-        match self.elem {
-            ElemType::I8 => i8::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::I16 => i16::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::I32 => i32::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::I64 => i64::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::U8 => u8::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::U16 => u16::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::U32 => u32::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::U64 => u64::from_ne_bytes(fixed(bytes)).to_string(),
-            ElemType::F16 | ElemType::F32 | ElemType::F64 => self
-                .float(index)
-                .map_or_else(String::new, |x| self.float_text(x)),
-            ElemType::Bool => (bytes[0] != 0).to_string(),
+        match self.float(index) {
+            Some(x) => self.float_text(x),
+            None if self.elem == ElemType::Bool => (self.bits(index) != 0).to_string(),
+            None => self.whole(index).to_string(),
         }
     }
 
@@ -155,7 +177,6 @@ impl HostValue {
         } else {
             match elem {
                 // The shortest text that parses to the same value depends on the width.
-                #[expect(clippy::cast_possible_truncation, reason = "x was an f32")]
                 ElemType::F32 => format!("{:?}", x as f32),
                 _ => format!("{x:?}"),
             }
@@ -233,11 +254,45 @@ impl HostValue {
     }
 }
 
-/// The bytes of one element as an array. Callers pass exactly one element.
-fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(bytes);
-    out
+/// The form of a scalar or an array in a file. Elements are bits, because text cannot represent every
+/// NaN; `shown` is for people.
+#[derive(Serialize, Deserialize)]
+struct Form {
+    value: String,
+    shape: Vec<usize>,
+    bits: Vec<String>,
+    shown: String,
+}
+
+impl From<HostValue> for Form {
+    fn from(value: HostValue) -> Form {
+        Form {
+            value: value.elem.to_string(),
+            shape: value.shape.clone(),
+            bits: (0..value.count()).map(|place| value.hex(place)).collect(),
+            shown: value.to_string(),
+        }
+    }
+}
+
+impl TryFrom<Form> for HostValue {
+    type Error = &'static str;
+
+    fn try_from(form: Form) -> Result<HostValue, &'static str> {
+        let elem = ElemType::from_name(&form.value).ok_or("a value has no type")?;
+        let bits = form.bits.iter();
+        let bits = bits.map(|bits| u64::from_str_radix(bits.trim_start_matches("0x"), 16).ok());
+        let bits = bits
+            .collect::<Option<Vec<u64>>>()
+            .ok_or("an element is not a number")?;
+        let size = HostValue::size(elem, &form.shape);
+        if size != Some(bits.len() * elem.size())
+            || elem == ElemType::Bool && bits.iter().any(|&b| b > 1)
+        {
+            return Err("the elements do not fit the type");
+        }
+        Ok(HostValue::of_bits(elem, &form.shape, bits))
+    }
 }
 
 #[cfg(test)]

@@ -67,38 +67,25 @@ pub(super) fn read(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
     Some((number, suffix))
 }
 
-/// The bytes of a number as an element of type `elem`; `None` for a float as an integer, or a
-/// boolean as a number.
-pub(super) fn bytes(number: Number<'_>, elem: ElemType, out: &mut Vec<u8>) -> Option<()> {
+/// The bits of a number as an element of type `elem`, and any above its width; `None` for a float as an
+/// integer, or a boolean as a number.
+pub(super) fn bits(number: Number<'_>, elem: ElemType) -> Option<u64> {
     use ElemType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    match (elem, number) {
-        (Bool, Number::Bool(value)) => out.push(u8::from(value)),
-        (I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64, Number::Int(value)) => {
-            // The low bytes of a two's complement number are the number wrapped to that width,
-            // signed or not.
-            let wide = value.to_le_bytes();
-            let start = out.len();
-            out.extend_from_slice(&wide[..elem.size()]);
-            if cfg!(target_endian = "big") {
-                out[start..].reverse();
-            }
-        }
-        (F16, _) => out.extend(f16::from_f64(double(number)?).to_ne_bytes()),
+    Some(match (elem, number) {
+        (Bool, Number::Bool(value)) => value.into(),
+        // The low bits of a two's complement number are the number wrapped to that width, signed or not.
+        (I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64, Number::Int(value)) => value as u64,
+        (F16, _) => f16::from_f64(double(number)?).to_bits().into(),
         // Parsed at its own width: by way of f64 it would be rounded twice.
-        (F32, Number::Decimal(text)) => {
-            out.extend(plain(text).parse::<f32>().ok()?.to_ne_bytes());
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-        (F32, _) => out.extend((double(number)? as f32).to_ne_bytes()),
-        (F64, _) => out.extend(double(number)?.to_ne_bytes()),
+        (F32, Number::Decimal(text)) => plain(text).parse::<f32>().ok()?.to_bits().into(),
+        (F32, _) => (double(number)? as f32).to_bits().into(),
+        (F64, _) => double(number)?.to_bits(),
         _ => return None,
-    }
-    Some(())
+    })
 }
 
 fn double(number: Number<'_>) -> Option<f64> {
     match number {
-        #[expect(clippy::cast_precision_loss, reason = "rounding is intended")]
         Number::Int(value) => Some(value as f64),
         Number::Decimal(text) => plain(text).parse().ok(),
         Number::Exact(value) => Some(value),
@@ -190,16 +177,12 @@ mod tests {
 
     fn as_i64(token: &str) -> Option<i64> {
         let (number, _) = read(token)?;
-        let mut out = Vec::new();
-        bytes(number, ElemType::I64, &mut out)?;
-        Some(i64::from_ne_bytes(out.try_into().ok()?))
+        bits(number, ElemType::I64).map(u64::cast_signed)
     }
 
     fn as_f64(token: &str) -> Option<f64> {
         let (number, _) = read(token)?;
-        let mut out = Vec::new();
-        bytes(number, ElemType::F64, &mut out)?;
-        Some(f64::from_ne_bytes(out.try_into().ok()?))
+        bits(number, ElemType::F64).map(f64::from_bits)
     }
 
     #[test]
@@ -252,11 +235,6 @@ mod tests {
         // down.
         let token = "1.000000059604644775390625000000000001";
         let (number, _) = read(token).unwrap();
-        let mut out = Vec::new();
-        bytes(number, ElemType::F32, &mut out).unwrap();
-        assert_eq!(
-            f32::from_ne_bytes(out.try_into().unwrap()).to_bits(),
-            0x3f80_0001
-        );
+        assert_eq!(bits(number, ElemType::F32), Some(0x3f80_0001));
     }
 }

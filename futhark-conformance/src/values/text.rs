@@ -7,15 +7,6 @@ use super::number::{self, Number, is_float};
 use futhark_manifest::ElemType;
 use std::fmt;
 
-/// A byte range in the parsed text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
-
 /// Why a text is not a sequence of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
@@ -30,8 +21,6 @@ impl fmt::Display for TextError {
         f.write_str(&self.message)
     }
 }
-
-impl std::error::Error for TextError {}
 
 /// A text that was found in place of another, for a message: in quotes, with escapes for control
 /// characters, and only its beginning. A test block can name any file, and messages are published.
@@ -48,7 +37,8 @@ pub fn found(text: &str) -> String {
 /// notation: `i32` for an integer and `f64` for a decimal without a suffix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextValue<'a> {
-    span: Span,
+    /// The position of the value in the text.
+    at: usize,
     shape: Vec<usize>,
     elem: ElemType,
     /// The explicit type.
@@ -57,12 +47,6 @@ pub struct TextValue<'a> {
 }
 
 impl TextValue<'_> {
-    /// The position of the value in the text.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        self.span
-    }
-
     /// The extent of each dimension; empty for a scalar.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
@@ -77,7 +61,7 @@ impl TextValue<'_> {
     /// for an integer.
     pub fn typed(&self, elem: ElemType) -> Result<HostValue, TextError> {
         let fail = |message| TextError {
-            at: self.span.start,
+            at: self.at,
             message,
         };
         if let Some(suffix) = self.suffix.filter(|suffix| *suffix != elem) {
@@ -85,16 +69,16 @@ impl TextValue<'_> {
                 "expected a value of type {elem}, found one of type {suffix}"
             )));
         }
-        let mut bytes = Vec::with_capacity(self.numbers.len() * elem.size());
-        for &number in &self.numbers {
-            number::bytes(number, elem, &mut bytes).ok_or_else(|| {
+        let bits = self.numbers.iter().map(|&number| {
+            number::bits(number, elem).ok_or_else(|| {
                 fail(format!(
                     "expected elements of type {elem}, found {}",
                     found(&number.to_string())
                 ))
-            })?;
-        }
-        Ok(HostValue::new(elem, self.shape.clone(), bytes))
+            })
+        });
+        let bits = bits.collect::<Result<Vec<u64>, TextError>>()?;
+        Ok(HostValue::of_bits(elem, &self.shape, bits))
     }
 
     /// The value with its own type, as in a test block.
@@ -112,7 +96,7 @@ impl TextValue<'_> {
 /// At the first error: an unknown token, an unclosed bracket, rows of different lengths, or
 /// elements of different types in one array.
 pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
-    let mut parser = Parser::strict(text);
+    let mut parser = Cursor::new(text);
     let mut values = Vec::new();
     loop {
         parser.skip_space();
@@ -128,7 +112,7 @@ pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_one(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
-    Parser::strict(text).one()
+    Cursor::new(text).one()
 }
 
 /// Parses the value at the start of a text as a program parses its input: comments are skipped,
@@ -137,33 +121,34 @@ pub fn parse_one(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_input(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
-    let parser = Parser {
+    let parser = Cursor {
         loose: true,
-        ..Parser::strict(text)
+        ..Cursor::new(text)
     };
     parser.one()
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+/// A place in a text. Test blocks and scripts, which contain values, are parsed with it, too.
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: usize,
+    /// The current depth of brackets and expressions.
+    pub(crate) depth: usize,
     /// Whether it parses the input of a program, not a test block.
     loose: bool,
-    /// The current depth of brackets.
-    depth: usize,
 }
 
 /// More dimensions than any array has. Limits the recursion, so that a long text cannot overflow
 /// the stack.
 const DEEPEST: usize = 100;
 
-impl<'a> Parser<'a> {
-    fn strict(text: &'a str) -> Parser<'a> {
-        Parser {
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Cursor<'a> {
+        Cursor {
             text,
             at: 0,
-            loose: false,
             depth: 0,
+            loose: false,
         }
     }
 
@@ -173,46 +158,29 @@ impl<'a> Parser<'a> {
         Ok((value, self.at))
     }
 
-    fn value(&mut self) -> Result<TextValue<'a>, TextError> {
-        let start = self.at;
-        let mut value = match self.peek() {
-            Some('[') => self.array()?,
-            Some('"') => self.string()?,
-            _ if self.rest().starts_with("empty(") => self.empty()?,
-            _ => self.scalar()?,
-        };
-        value.span = Span {
-            start,
-            end: self.at,
-        };
-        Ok(value)
+    pub(crate) fn value(&mut self) -> Result<TextValue<'a>, TextError> {
+        match self.peek() {
+            Some('[') => self.array(),
+            Some('"') => self.string(),
+            _ if self.rest().starts_with("empty(") => self.empty(),
+            _ => self.scalar(),
+        }
     }
 
     fn scalar(&mut self) -> Result<TextValue<'a>, TextError> {
         let start = self.at;
-        let length = self
-            .rest()
-            .find(|c: char| {
-                c.is_whitespace() || matches!(c, ',' | '[' | ']' | '(' | ')' | '{' | '}' | '"')
-            })
-            .unwrap_or(self.rest().len());
-        let token = &self.rest()[..length];
+        let token = self.until(|c| c.is_whitespace() || ",[](){}\"".contains(c));
         let (number, suffix) = number::read(token).ok_or_else(|| {
-            let next = self.peek().map_or("the end".to_owned(), |c| {
-                if token.is_empty() {
-                    format!("{c:?}")
-                } else {
-                    found(token)
-                }
-            });
+            self.at = start;
+            let next = match self.peek() {
+                None => "the end".to_owned(),
+                Some(c) if token.is_empty() => format!("{c:?}"),
+                Some(_) => found(token),
+            };
             self.error(format!("expected a value, found {next}"))
         })?;
-        self.at = start + length;
         Ok(TextValue {
-            span: Span {
-                start,
-                end: self.at,
-            },
+            at: start,
             shape: Vec::new(),
             elem: suffix.unwrap_or(if number.is_decimal() {
                 ElemType::F64
@@ -235,7 +203,7 @@ impl<'a> Parser<'a> {
         let mut whole: Option<TextValue<'a>> = None;
         loop {
             self.skip_space();
-            if self.eat(']') {
+            if self.eat("]") {
                 break;
             }
             let row = self.value()?;
@@ -245,7 +213,7 @@ impl<'a> Parser<'a> {
                 Some(whole) => self.append(whole, row)?,
             }
             self.skip_space();
-            if !self.eat(',') && self.peek() != Some(']') {
+            if !self.eat(",") && self.peek() != Some(']') {
                 let found = self
                     .peek()
                     .map_or("the end".to_owned(), |c| format!("{c:?}"));
@@ -257,6 +225,7 @@ impl<'a> Parser<'a> {
             message: "an array without elements has no type: write empty([0]i32)".to_owned(),
         })?;
         whole.shape.insert(0, rows);
+        whole.at = start;
         self.depth -= 1;
         Ok(whole)
     }
@@ -265,7 +234,7 @@ impl<'a> Parser<'a> {
     /// suffix, and a float may then be written as an integer.
     fn append(&self, whole: &mut TextValue<'a>, row: TextValue<'a>) -> Result<(), TextError> {
         let fail = |message: &str| TextError {
-            at: row.span.start,
+            at: row.at,
             message: message.to_owned(),
         };
         if whole.shape != row.shape {
@@ -294,33 +263,33 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.at += "empty(".len();
         let mut shape = Vec::new();
-        while self.eat('[') {
-            let length = self
-                .rest()
-                .find(']')
-                .ok_or_else(|| self.error("expected ']'".to_owned()))?;
-            let dim = &self.rest()[..length];
-            shape.push(dim.parse().map_err(|_| {
-                self.error(format!("{} is not the size of a dimension", found(dim)))
+        while self.eat("[") {
+            let place = self.at;
+            let dim = self.until(|c| c == ']');
+            if !self.eat("]") {
+                self.at = place;
+                return Err(self.error("expected ']'"));
+            }
+            shape.push(dim.parse().map_err(|_| TextError {
+                at: place,
+                message: format!("{} is not the size of a dimension", found(dim)),
             })?);
-            self.at += length + 1;
         }
-        let length = self
-            .rest()
-            .find(')')
-            .ok_or_else(|| self.error("expected ')'".to_owned()))?;
-        let name = &self.rest()[..length];
+        let place = self.at;
+        let name = self.until(|c| c == ')');
+        let end = self.at;
+        self.at = place;
         let elem = ElemType::from_name(name)
             .ok_or_else(|| self.error(format!("{} is not an element type", found(name))))?;
-        if !shape.contains(&0) {
-            return Err(self.error("an empty array needs a dimension of size 0".to_owned()));
+        if self.text[end..].is_empty() {
+            return Err(self.error("expected ')'"));
         }
-        self.at += length + 1;
+        if !shape.contains(&0) {
+            return Err(self.error("an empty array needs a dimension of size 0"));
+        }
+        self.at = end + 1;
         Ok(TextValue {
-            span: Span {
-                start,
-                end: self.at,
-            },
+            at: start,
             shape,
             elem,
             suffix: Some(elem),
@@ -336,7 +305,7 @@ impl<'a> Parser<'a> {
         loop {
             let (offset, c) = chars
                 .next()
-                .ok_or_else(|| self.error("a string is not closed".to_owned()))?;
+                .ok_or_else(|| self.error("a string is not closed"))?;
             let c = match c {
                 '"' => {
                     self.at = start + 1 + offset + 1;
@@ -344,7 +313,7 @@ impl<'a> Parser<'a> {
                 }
                 '\\' => {
                     let (c, length) = escape(chars.as_str())
-                        .ok_or_else(|| self.error("an unknown escape in a string".to_owned()))?;
+                        .ok_or_else(|| self.error("an unknown escape in a string"))?;
                     // An escape consists of ASCII characters.
                     chars.by_ref().take(length).for_each(drop);
                     c
@@ -354,12 +323,8 @@ impl<'a> Parser<'a> {
             bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
         let numbers: Vec<_> = bytes.iter().map(|&byte| Number::Int(byte.into())).collect();
-        let span = Span {
-            start,
-            end: self.at,
-        };
         Ok(TextValue {
-            span,
+            at: start,
             shape: vec![numbers.len()],
             elem: ElemType::U8,
             suffix: Some(ElemType::U8),
@@ -367,36 +332,50 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    fn peek(&self) -> Option<char> {
+    pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    fn eat(&mut self, c: char) -> bool {
-        let found = self.peek() == Some(c);
-        if found {
-            self.at += c.len_utf8();
-        }
+    /// Consumes a fixed text.
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        self.at += if found { text.len() } else { 0 };
         found
     }
 
-    fn skip_space(&mut self) {
-        loop {
-            self.at += self.rest().len() - self.rest().trim_start().len();
-            if !(self.loose && self.rest().starts_with("--")) {
-                break;
-            }
-            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+    /// Consumes a fixed text after white space.
+    pub(crate) fn eat_next(&mut self, text: &str) -> bool {
+        let start = self.at;
+        self.skip_space();
+        let found = self.eat(text);
+        self.at = if found { self.at } else { start };
+        found
+    }
+
+    /// Consumes the text up to a character, or to the end.
+    pub(crate) fn until(&mut self, end: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let text = &rest[..rest.find(end).unwrap_or(rest.len())];
+        self.at += text.len();
+        text
+    }
+
+    pub(crate) fn skip_space(&mut self) {
+        self.until(|c| !c.is_whitespace());
+        while self.loose && self.rest().starts_with("--") {
+            self.until(|c| c == '\n');
+            self.until(|c| !c.is_whitespace());
         }
     }
 
-    fn error(&self, message: String) -> TextError {
+    pub(crate) fn error(&self, message: impl Into<String>) -> TextError {
         TextError {
             at: self.at,
-            message,
+            message: message.into(),
         }
     }
 }

@@ -1,15 +1,19 @@
 //! The binary data format, in which Futhark programs store scalars, arrays, and the components of
-//! opaque values.
+//! opaque values: the letter `b`, the version 2 of the format, the rank, four letters for the element
+//! type, the size of each dimension as a 64-bit integer, and the elements in row-major order; all
+//! numbers are little-endian.
 
-use crate::values::HostValue;
+use super::{HostValue, TextError, found};
 use futhark_manifest::ElemType;
 use std::ops::Range;
+
+const VERSION: u8 = 2;
 
 /// Encodes a value.
 #[must_use]
 pub fn write(value: &HostValue) -> Vec<u8> {
     let rank = u8::try_from(value.shape().len()).unwrap_or(u8::MAX);
-    let mut bytes = vec![b'b', 2, rank];
+    let mut bytes = vec![b'b', VERSION, rank];
     bytes.extend(format!("{:>4}", value.elem().as_str()).bytes());
     for &extent in value.shape() {
         let extent = i64::try_from(extent).unwrap_or(i64::MAX);
@@ -34,35 +38,67 @@ pub struct Component {
     pub shape: Vec<usize>,
 }
 
-/// Finds all values in the bytes. `None` if the bytes are not a sequence of complete values.
-#[must_use]
-pub fn components(bytes: &[u8]) -> Option<Vec<Component>> {
-    const HEAD: usize = 7;
-    let mut components = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let [b'b', 2, rank, name @ ..] = bytes.get(at..at + HEAD)? else {
-            return None;
+impl Component {
+    /// Finds the value that starts at an offset.
+    ///
+    /// # Errors
+    /// At the first byte that does not follow the format, or where bytes are missing.
+    pub fn at(bytes: &[u8], start: usize) -> Result<Component, TextError> {
+        let error = |at: usize, message: String| TextError { at, message };
+        let take = |at: usize, count: usize, what: &str| {
+            let left = bytes.len() - at;
+            match count <= left {
+                true => Ok(at..at + count),
+                false => Err(error(
+                    at,
+                    format!("truncated: expected {count} bytes for {what}, found {left}"),
+                )),
+            }
         };
-        let elem = ElemType::from_name(std::str::from_utf8(name).ok()?.trim_start())?;
-        let dims = at + HEAD..at + HEAD + 8 * usize::from(*rank);
-        let (extents, _) = bytes.get(dims.clone())?.as_chunks::<8>();
-        let extents = extents
-            .iter()
-            .map(|extent| usize::try_from(i64::from_le_bytes(*extent)).ok());
-        let shape: Vec<usize> = extents.collect::<Option<_>>()?;
-        let count = shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b))?;
-        let data = dims.end..dims.end.checked_add(count.checked_mul(elem.size())?)?;
-        bytes.get(data.clone())?;
-        let head = at..at + HEAD;
-        at = data.end;
-        components.push(Component {
+        let head = take(start, 7, "the head of a binary value")?;
+        let at = head.end;
+        let [b'b', version, rank, ref name @ ..] = bytes[head.clone()] else {
+            return Err(error(start, "expected a binary value".to_owned()));
+        };
+        if version != VERSION {
+            let message = format!("expected version {VERSION} of the format, found {version}");
+            return Err(error(at, message));
+        }
+        let name = String::from_utf8_lossy(name);
+        let elem = ElemType::from_name(name.trim_start())
+            .ok_or_else(|| error(at, format!("unknown element type {name:?}")))?;
+        let dims = take(at, usize::from(rank) * 8, "the sizes of the dimensions")?;
+        let (extents, _) = bytes[dims.clone()].as_chunks::<8>();
+        let extents = extents.iter().map(|extent| {
+            let extent = i64::from_le_bytes(*extent);
+            let wrong = |_| error(dims.end, format!("a dimension has the size {extent}"));
+            usize::try_from(extent).map_err(wrong)
+        });
+        let shape = extents.collect::<Result<Vec<usize>, TextError>>()?;
+        let size = HostValue::size(elem, &shape).ok_or_else(|| {
+            let shape = found(&format!("{shape:?}"));
+            error(dims.end, format!("an array of shape {shape} is too large"))
+        })?;
+        let data = take(dims.end, size, "the elements")?;
+        Ok(Component {
             head,
             dims,
             data,
             elem,
             shape,
-        });
+        })
+    }
+}
+
+/// Finds all values in the bytes. `None` if the bytes are not a sequence of complete values.
+#[must_use]
+pub fn components(bytes: &[u8]) -> Option<Vec<Component>> {
+    let mut components = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let component = Component::at(bytes, at).ok()?;
+        at = component.data.end;
+        components.push(component);
     }
     Some(components)
 }
@@ -81,8 +117,8 @@ pub fn read(bytes: &[u8]) -> Option<Vec<HostValue>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elements::{Taste, fill, host};
     use super::*;
+    use crate::inputs::{Taste, fill};
 
     #[test]
     fn values_round_trip() {
@@ -92,7 +128,7 @@ mod tests {
             .flat_map(|&elem| shapes.map(|shape| fill(1, elem, shape, Taste::Wild)))
             .collect();
         let signalling_nans = [0x7c01, 0xfdff];
-        values.push(host(ElemType::F16, &[2], &signalling_nans));
+        values.push(HostValue::of_bits(ElemType::F16, &[2], signalling_nans));
         let bytes: Vec<u8> = values.iter().flat_map(write).collect();
         assert_eq!(read(&bytes), Some(values));
         assert_eq!(read(&bytes[..bytes.len() - 1]), None);
