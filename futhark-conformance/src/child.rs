@@ -8,8 +8,8 @@ use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_ma
 use crate::harness::env::{Env, read_tuning};
 use crate::harness::limits;
 use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{Watch, mismatch};
 use crate::harness::unchecked;
-use crate::harness::watch::Watch;
 use crate::leash;
 use crate::protocol::{Event, JobSpec};
 use crate::scratch::replace_file;
@@ -55,13 +55,11 @@ fn run(spec: &JobSpec) {
 }
 
 fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
-    let blocks = read_blocks(program, steps);
-    let mut built = None;
-    steps.need("compile", "compiler", None, || {
-        built = Some(build_of(program, spec)?);
-        Ok(())
-    });
-    let Some(build) = built else { return };
+    let blocks = steps.make("blocks", "syntax", || read_blocks(program));
+    let blocks = blocks.unwrap_or_default();
+    let Some(build) = steps.make("compile", "compiler", || build_of(program, spec)) else {
+        return;
+    };
     let lock = BuildLock::take(
         &spec.run.build_dir,
         program,
@@ -75,10 +73,8 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     }
-    let mut unchecked = None;
-    steps.need("compile", "sources", None, || {
-        unchecked = unchecked::find(program).map_err(|error| Stop::error(error.to_string()))?;
-        Ok(())
+    let unchecked = steps.make("compile", "sources", || {
+        unchecked::find(program).map_err(|error| Stop::error(error.to_string()))
     });
     let device = &spec.device;
     if !device.usable {
@@ -90,11 +86,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         return checks::skip_running(steps, &format!("tagged {no_backend}"));
     }
     lift_limits(device);
-    let mut library = None;
-    steps.need("lifecycle", "load", None, || {
-        library = Some(Library::build(&build)?);
-        Ok(())
-    });
+    let library = steps.make("lifecycle", "load", || Ok(Library::build(&build)?));
     let Some(library) = library else {
         return checks::skip_running(steps, "the library does not load");
     };
@@ -110,7 +102,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         library: &library,
         blocks: &blocks,
         cache: folder.as_ref().map(|folder| folder.path().join("kernels")),
-        unchecked,
+        unchecked: unchecked.flatten(),
         tuning: read_tuning(program, spec.run.data_folders.as_deref(), &library),
         remark: steps.remark(),
         costs: Costs::default(),
@@ -127,17 +119,10 @@ fn lift_limits(device: &Device) {
     }
 }
 
-/// Parses the test blocks. Reports a failure and returns none if they cannot be parsed.
-fn read_blocks(program: &Path, steps: &mut Steps<'_>) -> TestBlocks {
-    let mut blocks = TestBlocks::default();
-    let mut read = || -> StepResult {
-        let source =
-            std::fs::read_to_string(program).map_err(|error| Stop::error(error.to_string()))?;
-        blocks = TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))?;
-        Ok(())
-    };
-    steps.need("blocks", "syntax", None, &mut read);
-    blocks
+fn read_blocks(program: &Path) -> StepResult<TestBlocks> {
+    let source =
+        std::fs::read_to_string(program).map_err(|error| Stop::error(error.to_string()))?;
+    TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))
 }
 
 fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
@@ -214,7 +199,7 @@ fn try_device(spec: &JobSpec, name: &mut String) -> StepResult<bool> {
     let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
     match outputs.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
-        _ => return Err(Stop::mismatch("a small program returned a wrong result")),
+        _ => mismatch!("a small program returned a wrong result"),
     }
     Ok(known_bad)
 }

@@ -160,19 +160,16 @@ struct Compiler {
 impl Compiler {
     /// The compiler in `CXX`, or one with a usual name.
     fn find() -> anyhow::Result<Compiler> {
-        if let Some(named) = std::env::var_os("CXX").filter(|name| !name.is_empty()) {
-            let message = format!(
+        let named = std::env::var_os("CXX").filter(|name| !name.is_empty());
+        let usual = ["c++", "g++", "clang++"].map(OsString::from).to_vec();
+        let mut names = named.clone().map_or(usual, |name| vec![name]).into_iter();
+        names.find_map(Compiler::ask).ok_or_else(|| match named {
+            Some(name) => anyhow!(
                 "CXX names a C++ compiler that cannot be started: {}",
-                named.display()
-            );
-            return Compiler::ask(named).ok_or_else(|| anyhow!(message));
-        }
-        ["c++", "g++", "clang++"]
-            .into_iter()
-            .find_map(|name| Compiler::ask(name.into()))
-            .ok_or_else(|| {
-                anyhow!("the emulated device needs a C++ compiler, but found no c++, g++ or clang++; install one (Debian: g++), or name it in CXX")
-            })
+                name.display()
+            ),
+            None => anyhow!("the emulated device needs a C++ compiler, but found no c++, g++ or clang++; install one (Debian: g++), or name it in CXX"),
+        })
     }
 
     /// The compiler with this name, if it can be started.

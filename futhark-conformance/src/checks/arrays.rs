@@ -1,14 +1,13 @@
 //! The check `arrays`: every array type of the program, without any entry point.
 
 use crate::compare::{Within, compare};
-use crate::harness::arrays::{each_type, inner_shape, shapes};
+use crate::harness::calls::{download, upload};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::transfer::{download, upload};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use crate::inputs::{Random, any_bits, edges};
 use crate::values::HostValue;
-use futhark_manifest::{ArrayType, ElemType};
-use futhark_safe::dynamic::{Context, Value};
+use futhark_manifest::{ArrayType, ElemType, TypeKind};
+use futhark_safe::dynamic::{Array, Context, Value};
 
 /// Copies bit patterns to arrays of every type and back.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -74,14 +73,12 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     let shape = inner_shape(array.rank);
     let right = shape.iter().product::<usize>() * array.elem.size();
     for wrong in [0, right - 1, right + array.elem.size()] {
-        if context
-            .array_from_bytes(array.elem, &shape, &vec![0; wrong])
-            .is_ok()
-        {
-            return Err(Stop::mismatch(format!(
-                "{wrong} bytes were accepted for shape {shape:?}, which needs {right}"
-            )));
-        }
+        ensure!(
+            context
+                .array_from_bytes(array.elem, &shape, &vec![0; wrong])
+                .is_err(),
+            "{wrong} bytes were accepted for shape {shape:?}, which needs {right}"
+        );
     }
     // Extents that are negative in C, or whose product overflows to a size that matches the data.
     let mut impossible = Vec::new();
@@ -97,14 +94,12 @@ fn wrong_sizes(context: &Context, array: &ArrayType) -> StepResult {
     }
     for shape in impossible {
         for data in [0, array.elem.size(), 4 * array.elem.size()] {
-            if context
-                .array_from_bytes(array.elem, &shape, &vec![0; data])
-                .is_ok()
-            {
-                return Err(Stop::mismatch(format!(
-                    "shape {shape:?} was accepted with {data} bytes"
-                )));
-            }
+            ensure!(
+                context
+                    .array_from_bytes(array.elem, &shape, &vec![0; data])
+                    .is_err(),
+                "shape {shape:?} was accepted with {data} bytes"
+            );
         }
     }
     // The refused calls must not have affected the context.
@@ -155,6 +150,70 @@ fn wide_patterns(random: &mut Random) -> Vec<u64> {
     patterns
 }
 
+/// Runs a step for each array type of the program.
+pub(super) fn each_type(
+    env: &Env<'_>,
+    steps: &mut Steps<'_>,
+    check: &str,
+    body: impl Fn(&Context, &ArrayType) -> StepResult,
+) {
+    for ty in env.program().types() {
+        if let TypeKind::Array(array) = &ty.kind {
+            env.step(steps, check, &ty.name, |context| body(context, array));
+        }
+    }
+}
+
+/// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with all extents
+/// different, and with one long dimension.
+pub(super) fn shapes(rank: usize) -> Vec<Vec<usize>> {
+    let with = |place: usize, extent: usize, other: usize| {
+        (0..rank)
+            .map(|dim| if dim == place { extent } else { other })
+            .collect::<Vec<_>>()
+    };
+    let mut shapes = vec![vec![0; rank], vec![1; rank], inner_shape(rank)];
+    for place in 0..rank {
+        shapes.push(with(place, 0, 3));
+        shapes.push(with(place, 1031, 1));
+    }
+    shapes.sort();
+    shapes.dedup();
+    shapes
+}
+
+/// A shape with different extents, all above 1, so that swapped dimensions give another shape.
+pub(super) fn inner_shape(rank: usize) -> Vec<usize> {
+    (0..rank)
+        .map(|dim| if dim < 4 { dim + 2 } else { 2 + dim % 2 })
+        .collect()
+}
+
+/// An array in the context with these contents.
+///
+/// # Errors
+/// If the array cannot be created.
+pub(super) fn make(context: &Context, contents: &HostValue) -> StepResult<Array> {
+    match upload(context, contents)? {
+        Value::Array(array) => Ok(array),
+        Value::Scalar(_) | Value::Opaque(_) => {
+            Err(Stop::mismatch("a created array is not an array"))
+        }
+    }
+}
+
+/// Indices outside of the bounds of an array, in each dimension.
+pub(super) fn outside(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
+    (0..shape.len()).flat_map(move |dim| {
+        let extent = i64::try_from(shape[dim]).unwrap_or(i64::MAX);
+        [extent, extent + 1, -1, i64::MAX, i64::MIN].map(|wrong| {
+            let mut index = vec![0; shape.len()];
+            index[dim] = wrong;
+            index
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +240,20 @@ mod tests {
                 .filter(|&i| value.float(i).is_some_and(f64::is_nan))
                 .count();
             assert!(nans >= 4, "{elem}: {nans}");
+        }
+    }
+
+    #[test]
+    fn shapes_have_a_zero_in_every_dimension() {
+        for rank in 1..=5 {
+            let shapes = shapes(rank);
+            assert!(shapes.iter().all(|shape| shape.len() == rank));
+            for place in 0..rank {
+                assert!(shapes.iter().any(
+                    |shape| shape[place] == 0 && shape.iter().filter(|d| **d == 0).count() == 1
+                ));
+            }
+            assert!(shapes.contains(&vec![0; rank]) && shapes.contains(&vec![1; rank]));
         }
     }
 }

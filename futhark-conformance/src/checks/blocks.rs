@@ -6,7 +6,7 @@ use crate::compare::{Within, compare};
 use crate::harness::calls::{self, check_count, listed_outputs, message_of};
 use crate::harness::cases;
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch};
 use crate::values::{HostValue, found};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::Context;
@@ -67,16 +67,13 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         }
         (Err(error), Expected::Error(pattern)) => {
             let message = message_of(&error);
-            if !pattern.matches(&message) {
-                return Err(Stop::mismatch(format!(
-                    "expected an error with {pattern}, got: {message}"
-                )));
-            }
+            ensure!(
+                pattern.matches(&message),
+                "expected an error with {pattern}, got: {message}"
+            );
             // A caller that only tests the return code must see the error, too.
             if error.kind() != ErrorKind::ContextLost && error.code() == Some(0) {
-                return Err(Stop::mismatch(format!(
-                    "the function returned 0, but reported an error: {message}"
-                )));
+                mismatch!("the function returned 0, but reported an error: {message}");
             }
             usable_after(env, context, case, &error)
         }
@@ -85,13 +82,12 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
 }
 
 fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
-    if actual.len() != expected.len() {
-        return Err(Stop::mismatch(format!(
-            "expected {} results, got {}",
-            expected.len(),
-            actual.len()
-        )));
-    }
+    ensure!(
+        actual.len() == expected.len(),
+        "expected {} results, got {}",
+        expected.len(),
+        actual.len()
+    );
     for (place, (actual, expected)) in actual.iter().zip(expected).enumerate() {
         compare(actual, expected, Within::Tolerance)
             .map_err(|difference| difference.at(&format!("result {place}")))?;

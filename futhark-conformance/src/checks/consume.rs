@@ -16,7 +16,7 @@ use crate::harness::constructor::{Constructor, Form};
 use crate::harness::content::{Content, Held};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random};
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, error};
 use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
@@ -199,7 +199,7 @@ impl Trial<'_> {
                 }
             }
             Err(error) if error.kind() == ErrorKind::ContextLost => {
-                return Err(Stop::error(format!("with this argument: {error}")));
+                error!("with this argument: {error}");
             }
             // Even if the call fails, no value may change.
             Err(_) => {}

@@ -1,7 +1,7 @@
 //! The check `device-code`: the program's kernels compile for real architectures.
 
 use crate::harness::env::Env;
-use crate::harness::steps::{Steps, Stop};
+use crate::harness::steps::{Steps, Stop, skip};
 use futhark_manifest::Backend;
 use futhark_safe::dynamic::Context;
 
@@ -27,9 +27,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for architecture in wanted {
         steps.run(NAME, architecture, || {
             if !env.device().is_emulated() {
-                return Err(Stop::skip(
-                    "only the emulated device can compile for other architectures",
-                ));
+                skip!("only the emulated device can compile for other architectures");
             }
             // No cache file, because it would contain compiled kernels.
             let config = env

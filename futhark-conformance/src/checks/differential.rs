@@ -9,7 +9,7 @@ use crate::harness::content::Reading;
 use crate::harness::env::Env;
 use crate::harness::session::{self, Sides};
 use crate::harness::sides::Side;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, skip};
 use crate::inputs::{Input, Kept};
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
@@ -80,15 +80,11 @@ pub(super) fn prepare<T>(
     what: &str,
     work: impl FnOnce() -> StepResult<T>,
 ) -> Option<T> {
-    let mut prepared = Err(Stop::skip("it ended an earlier process"));
-    steps.need(check, what, None, || {
-        prepared = work();
-        Ok(())
-    });
-    let reason = match prepared {
-        Ok(prepared) => return Some(prepared),
-        Err(Stop::Skip { reason }) => reason,
-        Err(Stop::Fail { message, .. }) => message,
+    let reason = match steps.make(check, what, || Ok(work())) {
+        Some(Ok(prepared)) => return Some(prepared),
+        Some(Err(Stop::Skip { reason })) => reason,
+        Some(Err(Stop::Fail { message, .. })) => message,
+        None => "it ended an earlier process".to_owned(),
     };
     steps.skip(check, "", &reason);
     None
@@ -125,9 +121,9 @@ fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
     }
     let mut others = env.spec.run.compilers.iter();
     let Some(compiler) = others.rfind(|other| *other != own) else {
-        return Err(Stop::skip(
-            "no library to compare with: backend c is compared between compilers; add one with --against",
-        ));
+        skip!(
+            "no library to compare with: backend c is compared between compilers; add one with --against"
+        );
     };
     let name = format!("c of Futhark {}", env.label(compiler));
     Ok((env.sequential(compiler)?, name))

@@ -4,11 +4,11 @@
 use crate::blocks::{Case, ErrorPattern, Expected};
 use crate::harness::answers::{self, Answer, again, arguments, by_size};
 use crate::harness::calls::{self, message_of};
+use crate::harness::calls::{download, upload, upload_all};
 use crate::harness::cases::on_host;
 use crate::harness::env::Env;
 use crate::harness::limits;
-use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::transfer::{download, upload, upload_all};
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
 use crate::inputs::{Random, small};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint};
@@ -178,13 +178,11 @@ fn failing_call(
             (Some(error), None, _) => error,
             (_, difference, None) => {
                 let difference = difference.unwrap_or_default();
-                return Err(Stop::skip(format!("{difference}, which `blocks` reports")));
+                skip!("{difference}, which `blocks` reports");
             }
             (error, _, Some(_)) => {
                 let actual = error.map_or_else(|| "results".to_owned(), |e| message_of(&e));
-                return Err(Stop::mismatch(format!(
-                    "expected an error with {pattern} again, got: {actual}"
-                )));
+                mismatch!("expected an error with {pattern} again, got: {actual}");
             }
         };
         has_message(&error)?;
@@ -236,9 +234,7 @@ fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoi
     match died {
         Err(error) if error.kind() == ErrorKind::ContextLost => {}
         other => {
-            return Err(Stop::mismatch(format!(
-                "the context is lost, but sync returned {other:?}"
-            )));
+            mismatch!("the context is lost, but sync returned {other:?}");
         }
     }
     let fresh = env.context()?;
@@ -287,9 +283,7 @@ fn has_message(error: &Error) -> StepResult {
     let message = message_of(error);
     let message = message.trim();
     if message.is_empty() || message.ends_with("without a message") {
-        return Err(Stop::mismatch(format!(
-            "an error without a message: {error}"
-        )));
+        mismatch!("an error without a message: {error}");
     }
     match error.kind() {
         ErrorKind::Program | ErrorKind::OutOfMemory | ErrorKind::ContextLost => Ok(()),

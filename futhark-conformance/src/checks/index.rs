@@ -1,9 +1,9 @@
 //! The check `index`: reads of single elements, inside and outside of the bounds.
 
+use super::arrays::{self, each_type, inner_shape, make};
 use crate::compare::position;
-use crate::harness::arrays::{each_type, inner_shape, make};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use crate::inputs::{Random, any_bits};
 use crate::values::HostValue;
 use futhark_safe::dynamic::Array;
@@ -12,7 +12,7 @@ use futhark_safe::dynamic::Array;
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     each_type(env, steps, "index", |context, array| {
         if array.ops.index.is_none() {
-            return Err(Stop::skip("this compiler version has no index operation"));
+            skip!("this compiler version has no index operation");
         }
         let mut random = Random::new(env.seed(), "index");
         let inner = inner_shape(array.rank);
@@ -48,10 +48,10 @@ fn inside(array: &Array, contents: &HostValue) -> StepResult {
         if scalar.to_bytes() != contents.element(flat) {
             let got = HostValue::new(contents.elem(), Vec::new(), scalar.to_bytes());
             let expected = contents.element_text(flat);
-            return Err(Stop::mismatch(format!(
+            mismatch!(
                 "{} at {index:?}: expected {expected}, got {got}",
                 contents.type_text()
-            )));
+            );
         }
     }
     Ok(())
@@ -59,30 +59,22 @@ fn inside(array: &Array, contents: &HostValue) -> StepResult {
 
 /// Indices outside must be refused: by futhark-safe, and by the C function if `ask_c` is set.
 fn outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
-    for dim in 0..shape.len() {
-        let extent = i64::try_from(shape[dim]).unwrap_or(i64::MAX);
-        for wrong in [extent, extent + 1, -1, i64::MAX, i64::MIN] {
-            let mut index = vec![0; shape.len()];
-            index[dim] = wrong;
-            let mut accepted = array.index(&index);
-            if ask_c {
-                accepted = accepted.or(array.index_checked_by_c(&index));
-            }
-            if let Ok(scalar) = accepted {
-                let bytes = scalar.to_bytes();
-                return Err(Stop::mismatch(format!(
-                    "index {index:?} of shape {shape:?} was accepted, and returned {bytes:?}"
-                )));
-            }
+    for index in arrays::outside(shape) {
+        let mut accepted = array.index(&index);
+        if ask_c {
+            accepted = accepted.or(array.index_checked_by_c(&index));
+        }
+        if let Ok(scalar) = accepted {
+            let bytes = scalar.to_bytes();
+            mismatch!("index {index:?} of shape {shape:?} was accepted, and returned {bytes:?}");
         }
     }
     for wrong in [vec![0; shape.len() - 1], vec![0; shape.len() + 1]] {
-        if array.index(&wrong).is_ok() {
-            return Err(Stop::mismatch(format!(
-                "{} indices were accepted for shape {shape:?}",
-                wrong.len()
-            )));
-        }
+        ensure!(
+            array.index(&wrong).is_err(),
+            "{} indices were accepted for shape {shape:?}",
+            wrong.len()
+        );
     }
     Ok(())
 }

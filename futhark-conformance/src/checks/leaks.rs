@@ -3,14 +3,14 @@
 use crate::blocks::Expected;
 use crate::harness::answers::{self, Answer, arguments, by_size};
 use crate::harness::calls;
+use crate::harness::calls::{download, upload, upload_all};
 use crate::harness::cases::on_host;
 use crate::harness::constructor::as_opaque;
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::make::{Maker, Random};
-use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::transfer::{download, upload, upload_all};
+use crate::harness::steps::{StepResult, Steps, Stop, skip};
 use crate::inputs::any_bits;
 use crate::record::Cause;
 use futhark_manifest::{OpaqueOps, TypeId, TypeRef};
@@ -83,9 +83,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         env.step(steps, "leaks", &case, |context| {
             let (first, _) = calls::call(context, entry, arguments(env, context, entry)?);
             if let Err(error) = first {
-                return Err(Stop::skip(format!(
-                    "the entry point accepts no known arguments: {error}"
-                )));
+                skip!("the entry point accepts no known arguments: {error}");
             }
             watch(|| {
                 let (outputs, _) = calls::call(context, entry, arguments(env, context, entry)?);
@@ -122,10 +120,10 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
                 Ok(calls::call(context, entry, values).0)
             };
             match call()? {
-                Ok(_) => return Err(Stop::skip("the call succeeds, which `blocks` reports")),
+                Ok(_) => skip!("the call succeeds, which `blocks` reports"),
                 Err(error) if error.kind() == ErrorKind::ContextLost => {
                     env.forget_context();
-                    return Err(Stop::skip("the call loses its context"));
+                    skip!("the call loses its context");
                 }
                 Err(_) => {}
             }
@@ -174,9 +172,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     let seconds = begun.elapsed().as_secs_f64();
     if times == 1 && seconds > TOO_LONG {
         let seconds = answers::shown(seconds);
-        return Err(Stop::skip(format!(
-            "too slow for this check: one repetition takes {seconds}"
-        )));
+        skip!("too slow for this check: one repetition takes {seconds}");
     }
     let mut before = resident()?;
     let mut least = u64::MAX;

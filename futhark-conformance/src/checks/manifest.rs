@@ -1,6 +1,6 @@
 //! The check `manifest`: the manifest is complete, consistent, and describes the library.
 
-use crate::harness::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop, ensure, mismatch};
 use futhark_manifest::Manifest;
 use futhark_safe::compile::Artifact;
 
@@ -13,35 +13,29 @@ pub fn check(artifact: &Artifact) -> StepResult {
         return Err(wrong(finding));
     }
     if let Some(warning) = manifest.warnings().first() {
-        return Err(Stop::mismatch(format!(
-            "unknown part of the manifest: {warning}"
-        )));
+        mismatch!("unknown part of the manifest: {warning}");
     }
     let program = manifest.resolve().map_err(|error| wrong(&error))?;
-    if &program != artifact.program() {
-        return Err(Stop::mismatch(
-            "the manifest in the library differs from the one the compiler wrote",
-        ));
-    }
+    ensure!(
+        &program == artifact.program(),
+        "the manifest in the library differs from the one the compiler wrote"
+    );
     let mut names: Vec<&str> = program.functions().map(|function| function.name).collect();
     let all = names.len();
     names.sort_unstable();
     names.dedup();
-    if names.len() < all {
-        return Err(Stop::mismatch(format!(
-            "the manifest lists {} functions twice",
-            all - names.len()
-        )));
-    }
+    ensure!(
+        names.len() == all,
+        "the manifest lists {} functions twice",
+        all - names.len()
+    );
     if artifact
         .functions()
         .names()
         .iter()
         .any(|name| names.binary_search(&name.as_str()).is_err())
     {
-        return Err(Stop::mismatch(
-            "the library's table has a function that the manifest does not list",
-        ));
+        mismatch!("the library's table has a function that the manifest does not list");
     }
     Ok(())
 }

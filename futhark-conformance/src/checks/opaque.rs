@@ -1,11 +1,12 @@
 //! The check `opaque`: operations on records, sums and arrays of them.
 
+use super::arrays::outside;
 use crate::compare::position;
 use crate::harness::constructor::{Constructor, Form, as_opaque};
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random, refs};
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
@@ -102,11 +103,7 @@ impl<'a> Test<'a> {
         drop(parts);
         if let Form::Variant(variant) = constructor.form {
             let actual = whole.variant()?;
-            if actual != variant.name {
-                return Err(Stop::mismatch(format!(
-                    "the value reports variant {actual}"
-                )));
-            }
+            ensure!(actual == variant.name, "the value reports variant {actual}");
         }
         for _ in 0..2 {
             let parts = constructor.take_apart(&whole)?;
@@ -136,12 +133,11 @@ impl<'a> Test<'a> {
             for other in [EXTENT + 1, EXTENT - 1, 0] {
                 let wrong = self.maker(other).value(types[place])?;
                 let right = std::mem::replace(&mut parts[place], wrong);
-                if constructor.make(self.context, &parts).is_ok() {
-                    return Err(Stop::mismatch(format!(
-                        "extents of {EXTENT} were zipped with {other} in {}",
-                        constructor.part_name(place)
-                    )));
-                }
+                ensure!(
+                    constructor.make(self.context, &parts).is_err(),
+                    "extents of {EXTENT} were zipped with {other} in {}",
+                    constructor.part_name(place)
+                );
                 self.context.sync()?;
                 parts[place] = right;
             }
@@ -194,17 +190,11 @@ impl<'a> Test<'a> {
 
 /// An index out of bounds must be refused, by futhark-safe and by the library.
 fn bounds(whole: &Opaque, shape: &[usize]) -> StepResult {
-    for (dim, &extent) in shape.iter().enumerate() {
-        let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-        for wrong in [extent, -1, i64::MAX, i64::MIN] {
-            let mut index = vec![0; shape.len()];
-            index[dim] = wrong;
-            if whole.index_checked_by_c(&index).is_ok() || whole.index(&index).is_ok() {
-                return Err(Stop::mismatch(format!(
-                    "index {index:?} of shape {shape:?} was accepted"
-                )));
-            }
-        }
+    for index in outside(shape) {
+        ensure!(
+            whole.index_checked_by_c(&index).is_err() && whole.index(&index).is_err(),
+            "index {index:?} of shape {shape:?} was accepted"
+        );
     }
     Ok(())
 }
@@ -219,21 +209,19 @@ fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
         let element = whole.index(&index)?;
         let stored = as_opaque(&element)?.store()?;
         let of_element = stored_components(stored.body())?;
-        if of_element.len() != of_whole.len() {
-            return Err(Stop::mismatch(format!(
-                "an element has {} components, the array {}",
-                of_element.len(),
-                of_whole.len()
-            )));
-        }
+        ensure!(
+            of_element.len() == of_whole.len(),
+            "an element has {} components, the array {}",
+            of_element.len(),
+            of_whole.len()
+        );
         for (number, (part, whole)) in of_element.iter().zip(&of_whole).enumerate() {
             let all = &body[whole.data.clone()];
             let size = all.len() / count;
-            if stored.body()[part.data.clone()] != all[flat * size..(flat + 1) * size] {
-                return Err(Stop::mismatch(format!(
-                    "component {number} of element {index:?} differs from that of the array"
-                )));
-            }
+            ensure!(
+                stored.body()[part.data.clone()] == all[flat * size..(flat + 1) * size],
+                "component {number} of element {index:?} differs from that of the array"
+            );
         }
     }
     Ok(())

@@ -4,9 +4,10 @@
 //! The program has numbered parts: part 0 checks contexts and arrays, each other part calls a test case
 //! that must fail. Each part is a case of the check.
 
+use super::header;
 use crate::blocks::{Case, Expected, Source, TestBlocks};
 use crate::harness::cases::written;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
 use crate::record::Cause;
 use crate::values::HostValue;
 use askama::Template;
@@ -15,7 +16,6 @@ use futhark_safe::compile::Artifact;
 use futhark_safe::compile::process;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -138,15 +138,13 @@ impl<'a> Call<'a> {
     /// The call of a test case. A skip says why the program cannot make it.
     fn of(program: &'a Program, blocks: &TestBlocks, case: &Case) -> StepResult<Call<'a>> {
         if is_fatal(blocks) {
-            return Err(Stop::skip("tagged kills: the call ends a plain process"));
+            skip!("tagged kills: the call ends a plain process");
         }
         let entry = program
             .entry(&case.entry)
             .ok_or_else(|| Stop::skip("the program has no such entry point"))?;
         let Source::Text(text) = &case.input else {
-            return Err(Stop::skip(
-                "the C program cannot contain arguments from a file, a generator or a script",
-            ));
+            skip!("the C program cannot contain arguments from a file, a generator or a script");
         };
         let values = written(program, entry, text).map_err(|stop| match stop {
             Stop::Fail { message, .. } => Stop::skip(format!(
@@ -195,9 +193,7 @@ fn run(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<process::Output> {
     let header = artifact.header();
     let generated = header.with_extension("c");
     if !generated.is_file() {
-        return Err(Stop::skip(
-            "a recording contains libraries, but no generated C",
-        ));
+        skip!("a recording contains libraries, but no generated C");
     }
     let text = Text {
         header: &header.file_name().unwrap_or_default().to_string_lossy(),
@@ -253,7 +249,7 @@ impl Output {
         Stop::unless_empty(wrong.map(str::to_owned))?;
         match &self.died {
             Some((at, _)) if *at == part && is_fatal => {
-                return Err(Stop::skip("tagged kills: the program ends a plain process"));
+                skip!("tagged kills: the program ends a plain process");
             }
             Some((at, how)) if *at == part => {
                 return Err(Stop::Fail {
@@ -262,19 +258,17 @@ impl Output {
                 });
             }
             Some((at, _)) if part == 0 || part > *at => {
-                return Err(Stop::skip("an earlier call ended the C program"));
+                skip!("an earlier call ended the C program");
             }
             _ => {}
         }
         if !self.has_context {
-            return Err(Stop::skip(
-                "no context can be created, which `lifecycle` checks",
-            ));
+            skip!("no context can be created, which `lifecycle` checks");
         }
         if lines.iter().any(|line| line == "passed") {
-            return Err(Stop::skip(
-                "the call succeeds in a C program, which `blocks` checks with the checks of futhark-sys",
-            ));
+            skip!(
+                "the call succeeds in a C program, which `blocks` checks with the checks of futhark-sys"
+            );
         }
         Ok(())
     }
@@ -293,21 +287,14 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     let work = tempfile::tempdir_in(folder.parent().unwrap_or(folder)).map_err(failed)?;
     let (new_source, new) = (work.path().join("plain.c"), work.path().join("plain"));
     std::fs::write(&new_source, text).map_err(failed)?;
-    let cc = std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc"));
-    // Only for `#include "…"`, because a program may have the name of a system header.
-    let mut include = OsString::from("-iquote");
-    include.push(folder);
-    let mut command = Command::new(&cc);
-    command.args(["-std=c99", "-O0", "-w"]).arg(include);
+    let mut command = header::c_compiler(folder);
+    command.args(["-std=c99", "-O0", "-w"]);
     command.args([generated, &new_source]).arg("-o").arg(&new);
     command.args(["-lm", "-lpthread"]);
-    let output = process::run(&mut command)
-        .map_err(|error| Stop::skip(format!("failed to run {}: {error}", cc.display())))?;
+    let output = header::run(&mut command)?;
     if !output.status.success() {
         let said = output.stderr();
-        return Err(Stop::mismatch(format!(
-            "a C program that follows the C API reference does not compile:\n{said}"
-        )));
+        mismatch!("a C program that follows the C API reference does not compile:\n{said}");
     }
     std::fs::rename(new, &executable).map_err(failed)?;
     std::fs::rename(new_source, &source).map_err(failed)?;

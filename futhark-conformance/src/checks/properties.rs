@@ -103,10 +103,7 @@ fn arguments(
         [TypeRef::Scalar(size), TypeRef::Scalar(seed)] if fits => Ok([size, seed]
             .into_iter()
             .zip(numbers)
-            .map(|(elem, number)| {
-                let bytes = number.to_le_bytes()[..elem.size()].to_vec();
-                Input::Host(HostValue::new(elem, Vec::new(), bytes))
-            })
+            .map(|(elem, number)| Input::Host(HostValue::of_bits(elem, &[], [number as u64])))
             .collect()),
         _ => Err(Stop::error(format!(
             "expected a generator {} of type `(size: i64) -> (seed: i64) -> t` for {}, got another type",
@@ -169,7 +166,7 @@ impl Answer for Holds<'_> {
             }
             _ => {}
         }
-        let holds = HostValue::new(ElemType::Bool, Vec::new(), vec![1]);
+        let holds = HostValue::of_bits(ElemType::Bool, &[], [1]);
         Ok(Ok(vec![Content::Host(holds)]))
     }
 }

@@ -1,9 +1,9 @@
 //! The check `raw`: the memory of an array, read without a copy.
 
+use super::arrays::{each_type, make, shapes};
 use crate::compare::{Within, compare};
-use crate::harness::arrays::{each_type, make, shapes};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
 use crate::inputs::{Random, any_bits};
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
@@ -54,7 +54,7 @@ fn in_place(value: &Array, contents: &HostValue) -> StepResult {
         ElemType::F32 => bytes(value, |x: &f32| x.to_ne_bytes()),
         ElemType::F64 => bytes(value, |x: &f64| x.to_ne_bytes()),
         ElemType::Bool => {
-            return Err(Stop::skip("booleans cannot be viewed in place"));
+            skip!("booleans cannot be viewed in place");
         }
     }?;
     let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be viewed in place"))?;
@@ -72,19 +72,17 @@ fn into_slice(value: &Array, contents: &HostValue) -> StepResult {
     let inside = 1..=contents.count();
     value.read_into(&mut room[inside.clone()])?;
     if room[inside] != *contents.bytes() || room[0] != 0xa5 || room[contents.count() + 1] != 0xa5 {
-        return Err(Stop::mismatch(
-            "reading into a slice did not write exactly the elements",
-        ));
+        mismatch!("reading into a slice did not write exactly the elements");
     }
     for wrong in [contents.count() + 1, contents.count().wrapping_sub(1)] {
         if room
             .get_mut(..wrong)
             .is_some_and(|room| value.read_into(room).is_ok())
         {
-            return Err(Stop::mismatch(format!(
+            mismatch!(
                 "{} elements were read into a slice of {wrong}",
                 contents.count()
-            )));
+            );
         }
     }
     Ok(())

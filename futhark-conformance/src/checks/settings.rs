@@ -2,7 +2,7 @@
 
 use crate::harness::answers::{self, Answer, by_size};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, ErrorKind, TuningClass};
@@ -55,12 +55,10 @@ fn unknown(env: &Env<'_>) -> StepResult {
     };
     for (what, config) in [("a parameter", parameter), (lacking, config)] {
         match Context::new(env.library, &config).map_err(|error| (error.kind(), error)) {
-            Ok(_) => return Err(Stop::mismatch(format!("{what} was accepted"))),
+            Ok(_) => mismatch!("{what} was accepted"),
             Err((ErrorKind::InvalidArgument | ErrorKind::Unsupported, _)) => {}
             Err((kind, error)) => {
-                return Err(Stop::mismatch(format!(
-                    "{what} was refused with an error of kind {kind:?}: {error}"
-                )));
+                mismatch!("{what} was refused with an error of kind {kind:?}: {error}");
             }
         }
     }
@@ -94,27 +92,26 @@ fn profiling(env: &Env<'_>) -> StepResult {
         && types.any(|ty| !matches!(ty, TypeRef::Scalar(_)))
         && !before.is_empty();
     if on_device && collected == 0 {
-        return Err(Stop::mismatch("the report contains no event of the device"));
+        mismatch!("the report contains no event of the device");
     }
-    if events(&context.report()?)? != 0 {
-        return Err(Stop::mismatch("the same events are reported twice"));
-    }
+    ensure!(
+        events(&context.report()?)? == 0,
+        "the same events are reported twice"
+    );
     context.pause_profiling()?;
     before.ask_again(env, &context)?;
     let paused = events(&context.report()?)?;
     context.unpause_profiling()?;
     before.ask_again(env, &context)?;
     let resumed = events(&context.report()?)?;
-    if paused > 0 {
-        return Err(Stop::mismatch(format!(
-            "{paused} events were collected while profiling was paused"
-        )));
-    }
-    if (resumed > 0) != (collected > 0) {
-        return Err(Stop::mismatch(format!(
-            "{collected} events were collected first, {resumed} after profiling was resumed"
-        )));
-    }
+    ensure!(
+        paused == 0,
+        "{paused} events were collected while profiling was paused"
+    );
+    ensure!(
+        (resumed > 0) == (collected > 0),
+        "{collected} events were collected first, {resumed} after profiling was resumed"
+    );
     Ok(())
 }
 
@@ -155,10 +152,10 @@ fn tuning(env: &Env<'_>) -> StepResult {
     });
     for (entry, name) in listed {
         if parameters.iter().all(|known| known.name() != name) {
-            return Err(Stop::mismatch(format!(
+            mismatch!(
                 "{} has a parameter {name}, which the library lacks",
                 entry.name
-            )));
+            );
         }
     }
     if parameters.is_empty() {
@@ -208,9 +205,9 @@ fn cache(env: &Env<'_>) -> StepResult {
         let entries = env.program().entries().iter();
         let parameters = entries.map(|entry| entry.tuning_params.len());
         if parameters.sum::<usize>() > MAX_PARAMETERS_POCL {
-            return Err(Stop::skip(
-                "too slow for this check: PoCL compiles every kernel of the program to write the file",
-            ));
+            skip!(
+                "too slow for this check: PoCL compiles every kernel of the program to write the file"
+            );
         }
     }
     // The emulated device caches compiled kernels itself, so its contexts are fast.
@@ -225,9 +222,10 @@ fn cache(env: &Env<'_>) -> StepResult {
     }
     let good = read(&file).ok_or_else(|| Stop::mismatch("the cache file was not written"))?;
     with("warm")?;
-    if read(&file).as_ref() != Some(&good) {
-        return Err(Stop::mismatch("a valid cache file was rewritten"));
-    }
+    ensure!(
+        read(&file).as_ref() == Some(&good),
+        "a valid cache file was rewritten"
+    );
     if !env.device().needs_cache_file() {
         // PoCL would compile every kernel again. Damage is found without the device.
         return Ok(());
@@ -244,9 +242,7 @@ fn cache(env: &Env<'_>) -> StepResult {
         std::fs::write(&file, &bytes).map_err(failed)?;
         with(what)?;
         if read(&file).is_none_or(|now| now == bytes) {
-            return Err(Stop::mismatch(format!(
-                "{what}, the cache file was not rewritten"
-            )));
+            mismatch!("{what}, the cache file was not rewritten");
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::harness::constructor::as_opaque;
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random};
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
 use futhark_manifest::{Backend, ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
 use futhark_safe::{ErrorKind, Untrusted};
@@ -133,15 +133,13 @@ fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
         match check(&with_body(&good, stored.body().len(), &body)) {
             Err(error) if error.kind() == ErrorKind::Restore => {}
             Err(error) => {
-                return Err(Stop::mismatch(format!(
+                mismatch!(
                     "{what}: refused with an error of kind {:?}: {error}",
                     error.kind()
-                )));
+                );
             }
             Ok(()) => {
-                return Err(Stop::mismatch(format!(
-                    "{what}: expected an error, but the bytes were restored"
-                )));
+                mismatch!("{what}: expected an error, but the bytes were restored");
             }
         }
     }

@@ -6,11 +6,11 @@
 //! entry point that is slow with both.
 
 use super::calls::{self, check_count};
+use super::calls::{download, upload_all};
 use super::cases::known_inputs;
 use super::env::{Env, locked};
 use super::make::{Maker, Random};
-use super::steps::{StepResult, Steps, Stop};
-use super::transfer::{download, upload_all};
+use super::steps::{StepResult, Steps, Stop, skip};
 use crate::compare::{Within, compare};
 use crate::values::HostValue;
 use futhark_manifest::EntryPoint;
@@ -168,11 +168,11 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin, limits: &Limits
 pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Value>> {
     let origin = match cost(env, entry) {
         Some(cost) if cost.seconds > limits(env).bearable => {
-            return Err(Stop::skip(format!(
+            skip!(
                 "too slow for this check: a call of {} takes {}",
                 entry.name,
                 shown(cost.seconds)
-            )));
+            );
         }
         cost => cost.map_or(Origin::TestBlock, |cost| cost.origin),
     };
@@ -211,10 +211,7 @@ impl<'a> Answer<'a> {
     pub fn of(env: &Env<'a>, context: &Context, entry: &'a EntryPoint) -> StepResult<Answer<'a>> {
         let results = ask(env, context, entry)?;
         if results.iter().all(Option::is_none) {
-            return Err(Stop::skip(format!(
-                "no result of {} can be compared",
-                entry.name
-            )));
+            skip!("no result of {} can be compared", entry.name);
         }
         Ok(Answer { entry, results })
     }

@@ -1,13 +1,12 @@
-//! Calls entry points, and lists their results.
+//! Calls entry points, lists their results, and copies values between the host and a context.
 
 use super::content::Content;
-use super::steps::{StepResult, Stop};
-use super::transfer::download;
+use super::steps::{StepResult, Stop, error, mismatch};
 pub use crate::inputs::elem_of;
 use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
 use futhark_safe::ErrorKind;
-use futhark_safe::dynamic::{Arg, Context, Value};
+use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 
 /// The results of a call.
 pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
@@ -74,12 +73,6 @@ pub fn call_observing(
     Ok(result)
 }
 
-/// Calls an entry point and waits for it, because a device may report a failure only at a sync.
-pub fn call_and_wait(context: &Context, entry: &EntryPoint, arguments: Vec<Arg<'_>>) -> CallResult {
-    let outputs = context.call(&entry.name, arguments)?;
-    context.sync().map(|()| outputs)
-}
-
 /// Compares the number of results with the manifest.
 pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
     if outputs.len() == entry.outputs.len() {
@@ -114,9 +107,7 @@ pub fn listed_values(
         ResultForm::Unit(_) => Ok(Vec::new()),
         ResultForm::Tuple { fields, .. } => {
             let Some(Value::Opaque(tuple)) = outputs.first() else {
-                return Err(Stop::mismatch(
-                    "expected a tuple, got a value without fields",
-                ));
+                mismatch!("expected a tuple, got a value without fields");
             };
             let project = |field: &Field| Ok(tuple.project(&field.name)?);
             fields.iter().map(project).collect()
@@ -145,4 +136,44 @@ pub fn message_of(error: &futhark_safe::Error) -> String {
     error
         .c_message()
         .map_or_else(|| error.to_string(), str::to_owned)
+}
+
+/// Creates a value in a context from a value on the host.
+pub fn upload(context: &Context, value: &HostValue) -> Result<Value, futhark_safe::Error> {
+    if value.shape().is_empty() {
+        let scalar = Scalar::from_bytes(value.elem(), value.bytes());
+        let scalar = scalar.expect("a scalar has the bytes of one element");
+        return Ok(Value::Scalar(scalar));
+    }
+    let array = context.array_from_bytes(value.elem(), value.shape(), value.bytes())?;
+    Ok(Value::Array(array))
+}
+
+/// Creates several values in a context.
+///
+/// # Errors
+/// If the library reports an error.
+pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
+    let values = values.iter().map(|value| Ok(upload(context, value)?));
+    values.collect()
+}
+
+/// Copies a scalar or an array to the host.
+pub fn download(value: &Value) -> StepResult<HostValue> {
+    let (elem, shape, bytes) = match value {
+        Value::Scalar(scalar) => (scalar.elem(), Vec::new(), scalar.to_bytes()),
+        Value::Array(array) => (array.elem(), array.shape(), array.to_bytes()?),
+        Value::Opaque(opaque) => {
+            error!("a value of type {} has no elements", opaque.type_name());
+        }
+    };
+    let expected = shape.iter().product::<usize>() * elem.size();
+    if bytes.len() != expected {
+        let message = format!(
+            "an array of shape {shape:?}: got {} bytes, expected {expected}",
+            bytes.len()
+        );
+        return Err(Stop::mismatch(message));
+    }
+    Ok(HostValue::new(elem, shape, bytes))
 }

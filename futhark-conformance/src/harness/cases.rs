@@ -1,11 +1,11 @@
 //! Test cases of the program's test blocks: their arguments, from text, a file, a generator or a script, and
 //! their expected results.
 
+use super::calls::upload_all;
 use super::calls::{self, elem_of, listed_outputs, listed_types};
 use super::env::Env;
 use super::script;
-use super::steps::{StepResult, Stop};
-use super::transfer::upload_all;
+use super::steps::{StepResult, Stop, skip};
 use crate::blocks::{Case, Expected, Source};
 use crate::toolchain::Futhark;
 use crate::values::{self, Generator, HostValue, TextError, data};
@@ -56,7 +56,7 @@ pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult
         }
         Source::Random(text) => generate(env, text)?,
         Source::Script(_) | Source::ScriptFile(_) => {
-            return Err(Stop::skip("the arguments are made by a script"));
+            skip!("the arguments are made by a script");
         }
     };
     fitting(&types, values)

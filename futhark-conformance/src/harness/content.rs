@@ -1,8 +1,8 @@
 //! The contents of a value, down to its scalars and arrays, and their comparison.
 
+use super::calls::download;
 use super::constructor::Constructor;
-use super::steps::{StepResult, Stop};
-use super::transfer::download;
+use super::steps::{StepResult, Stop, mismatch};
 use crate::compare::{Difference, Within, compare, position};
 use crate::values::HostValue;
 use crate::values::binary::{self, Component};
@@ -56,11 +56,11 @@ impl Content {
             .as_type()
             .and_then(|id| Some((id, program.get(id).as_opaque()?)));
         let Some((id, described)) = described else {
-            return Err(Stop::mismatch(format!(
+            mismatch!(
                 "expected a value of type {}, got {}",
                 program.name_of(ty),
                 opaque.type_name()
-            )));
+            );
         };
         let whole = match reading {
             Reading::Stored => None,

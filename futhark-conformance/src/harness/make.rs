@@ -5,12 +5,12 @@ use super::calls;
 use super::cases::known_inputs;
 use super::constructor::Constructor;
 use super::env::Env;
-use crate::harness::steps::{StepResult, Stop};
-use crate::harness::transfer::{upload, upload_all};
+use crate::harness::calls::{upload, upload_all};
+use crate::harness::steps::{StepResult, Stop, skip};
 use crate::inputs;
 pub use crate::inputs::Random;
 use crate::values::HostValue;
-use futhark_manifest::{ElemType, EntryPoint, Program, TypeId, TypeRef};
+use futhark_manifest::{ElemType, EntryPoint, TypeId, TypeRef};
 use futhark_safe::dynamic::{Context, Value};
 
 /// The maximal depth of nested values. Types are finite, but a value may need the result of an
@@ -20,7 +20,6 @@ const MAX_DEPTH: usize = 6;
 /// Generates values of the program's types in a context.
 pub struct Maker<'a> {
     env: &'a Env<'a>,
-    program: &'a Program,
     context: &'a Context,
     random: Random,
     extent: usize,
@@ -34,7 +33,6 @@ impl<'a> Maker<'a> {
     pub fn new(env: &'a Env<'a>, context: &'a Context, random: Random, extent: usize) -> Maker<'a> {
         Maker {
             env,
-            program: env.program(),
             context,
             random,
             extent,
@@ -58,10 +56,10 @@ impl<'a> Maker<'a> {
     /// A skip if the program has no way to make such a value; a failure if an operation fails.
     pub fn value(&mut self, ty: TypeRef) -> StepResult<Value> {
         if self.depth == MAX_DEPTH {
-            return Err(Stop::skip(format!(
+            skip!(
                 "found no way to make a value of type {}",
-                self.program.name_of(ty)
-            )));
+                self.env.program().name_of(ty)
+            );
         }
         self.depth += 1;
         let value = self.of_type(ty);
@@ -81,15 +79,15 @@ impl<'a> Maker<'a> {
         let id = match ty {
             TypeRef::Scalar(elem) => {
                 let scalar = self.host(elem, &[]);
-                return upload(self.context, &scalar);
+                return Ok(upload(self.context, &scalar)?);
             }
             TypeRef::Type(id) => id,
         };
-        if let Some(array) = self.program.get(id).as_array() {
+        if let Some(array) = self.env.program().get(id).as_array() {
             let array = self.host(array.elem, &vec![self.extent; array.rank]);
-            return upload(self.context, &array);
+            return Ok(upload(self.context, &array)?);
         }
-        let constructors = Constructor::all_of(self.program, id);
+        let constructors = Constructor::all_of(self.env.program(), id);
         if constructors.is_empty() {
             return self.produced(id);
         }
@@ -118,18 +116,26 @@ impl<'a> Maker<'a> {
         let wanted = TypeRef::Type(id);
         let mut last = Stop::skip(format!(
             "no entry point returns a value of type {}",
-            self.program.get(id).name
+            self.env.program().get(id).name
         ));
-        for entry in self.program.entries() {
+        for entry in self.env.program().entries() {
             let Some(place) = entry.outputs.iter().position(|output| output.ty == wanted) else {
                 continue;
             };
-            match self.called(entry) {
+            let outputs = self.arguments(entry).and_then(|arguments| {
+                let outputs = calls::call(self.context, entry, arguments).0?;
+                calls::check_count(entry, &outputs)?;
+                Ok(outputs)
+            });
+            match outputs {
                 Ok(mut outputs) => return Ok(outputs.swap_remove(place)),
                 // Entry points may refuse generated arguments.
-                Err(stop) => {
-                    last = Stop::skip(format!("{} returned none: {}", entry.name, reason(&stop)))
-                }
+                Err(
+                    Stop::Fail {
+                        message: reason, ..
+                    }
+                    | Stop::Skip { reason },
+                ) => last = Stop::skip(format!("{} returned none: {reason}", entry.name)),
             }
         }
         Err(last)
@@ -153,24 +159,9 @@ impl<'a> Maker<'a> {
         self.is_wild = is_wild;
         arguments
     }
-
-    fn called(&mut self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
-        let arguments = self.arguments(entry)?;
-        let (outputs, _) = calls::call(self.context, entry, arguments);
-        let outputs = outputs?;
-        calls::check_count(entry, &outputs)?;
-        Ok(outputs)
-    }
 }
 
 /// References to values, as functions of `futhark_safe::dynamic` take them.
 pub fn refs(values: &[Value]) -> Vec<&Value> {
     values.iter().collect()
-}
-
-fn reason(stop: &Stop) -> &str {
-    match stop {
-        Stop::Fail { message, .. } => message,
-        Stop::Skip { reason } => reason,
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! checks ─▶ sides, session              compare two implementations on generated inputs
-//!         ─▶ answers, cases, arrays     arguments and expected results
+//!         ─▶ answers, cases             arguments and expected results
 //!         ─▶ env                        libraries, contexts, settings
 //!         ─▶ calls, make, content, …    operations on values
 //!         ─▶ steps                      filter, run and report the steps of a check
@@ -11,7 +11,6 @@
 //! No module of the harness uses a check.
 
 pub mod answers;
-pub mod arrays;
 pub mod build;
 pub mod calls;
 pub mod cases;
@@ -24,6 +23,4 @@ mod script;
 pub mod session;
 pub mod sides;
 pub mod steps;
-pub mod transfer;
 pub mod unchecked;
-pub mod watch;

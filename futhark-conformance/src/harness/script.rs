@@ -3,11 +3,11 @@
 //! As in `futhark test`, the arguments of entry points are converted to the parameter types where
 //! that is possible; the result of the whole script is not.
 
-use super::calls::{self, elem_of, listed_values};
+use super::calls::{download, upload};
+use super::calls::{elem_of, listed_values};
 use super::cases::{in_file, load};
 use super::env::Env;
-use super::steps::{StepResult, Stop};
-use super::transfer::{download, upload};
+use super::steps::{StepResult, Stop, error};
 use crate::blocks::script::{self, Exp};
 use crate::values::{HostValue, data, found};
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
@@ -40,11 +40,11 @@ pub fn arguments(
             .zip(&entry.inputs)
             .all(|(item, input)| item.is_of(program.name_of(input.ty)));
     if !fits {
-        return Err(Stop::error(format!(
+        error!(
             "expected arguments of types {}, got {} from the script",
             parameters(program, entry),
             Item::Tuple(items).type_name()
-        )));
+        );
     }
     let made = items.into_iter().map(|item| evaluation.made(item)?.take());
     made.collect()
@@ -159,11 +159,11 @@ impl Evaluation<'_> {
                 for (names, bound) in bindings {
                     let items = self.value(bound, locals)?.listed();
                     if items.len() != names.len() {
-                        return Err(Stop::error(format!(
+                        error!(
                             "the script binds {} to a value of type {}",
                             found(&names.join(", ")),
                             Item::of_several(items).type_name()
-                        )));
+                        );
                     }
                     locals.extend(names.iter().cloned().zip(items));
                 }
@@ -199,10 +199,7 @@ impl Evaluation<'_> {
     fn record_literal(&self, fields: &[(String, Exp)], locals: &mut Locals) -> StepResult<Item> {
         for (place, (name, _)) in fields.iter().enumerate() {
             if fields[..place].iter().any(|(other, _)| other == name) {
-                return Err(Stop::error(format!(
-                    "the script gives a record two fields {}",
-                    found(name)
-                )));
+                error!("the script gives a record two fields {}", found(name));
             }
         }
         let evaluated = fields
@@ -268,11 +265,10 @@ impl Evaluation<'_> {
             Some(value) => Some(Arg::Consume(value)),
             None => observed.as_deref().map(Arg::Borrow),
         });
-        Ok(calls::call_and_wait(
-            self.context,
-            entry,
-            arguments.collect(),
-        )?)
+        let outputs = self.context.call(&entry.name, arguments.collect())?;
+        // A device may report a failure only at a sync.
+        self.context.sync()?;
+        Ok(outputs)
     }
 
     /// The value, converted to a type if that is possible.
@@ -351,7 +347,7 @@ impl Evaluation<'_> {
     fn made(&self, item: Item) -> StepResult<Rc<Made>> {
         match item {
             Item::Made(made) => Ok(made),
-            Item::Constant(value) => upload(self.context, &value).map(Made::new),
+            Item::Constant(value) => Ok(Made::new(upload(self.context, &value)?)),
             item => Err(Stop::error(format!(
                 "the script gives {}, which is not a single value",
                 item.type_name()
@@ -361,10 +357,10 @@ impl Evaluation<'_> {
 
     fn builtin(&self, name: &str, arguments: &[Item]) -> StepResult<Item> {
         if !matches!(name, "loaddata" | "loadbytes") {
-            return Err(Stop::error(format!(
+            error!(
                 "the script calls {}, which is not a builtin function",
                 found(&format!("${name}"))
-            )));
+            );
         }
         let file = self
             .file_name(arguments)?

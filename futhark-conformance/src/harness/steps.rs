@@ -6,15 +6,16 @@
 //! compiles, loads and starts the program, because the cases follow from its manifest.
 
 use super::env::locked;
-use super::watch::Watch;
 use crate::compare::Difference;
+use crate::emulated::FINDINGS;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Earlier, Event, events};
 use crate::record::{Cause, Finding, Outcome, name};
 use std::any::Any;
 use std::collections::HashSet;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -103,6 +104,38 @@ impl From<Difference> for Stop {
     }
 }
 
+/// Returns a wrong result from a step, with a formatted message.
+macro_rules! mismatch {
+    ($($message:tt)+) => {
+        return Err($crate::harness::steps::Stop::mismatch(format!($($message)+)))
+    };
+}
+
+/// Returns an error of an operation that must succeed from a step, with a formatted message.
+macro_rules! error {
+    ($($message:tt)+) => {
+        return Err($crate::harness::steps::Stop::error(format!($($message)+)))
+    };
+}
+
+/// Skips a step that cannot be checked, with a formatted reason.
+macro_rules! skip {
+    ($($reason:tt)+) => {
+        return Err($crate::harness::steps::Stop::skip(format!($($reason)+)))
+    };
+}
+
+/// Returns a wrong result from a step, unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !($condition) {
+            $crate::harness::steps::mismatch!($($message)+);
+        }
+    };
+}
+
+pub(crate) use {ensure, error, mismatch, skip};
+
 /// The result of a step.
 pub type StepResult<T = ()> = Result<T, Stop>;
 
@@ -142,6 +175,7 @@ pub struct Steps<'a> {
 }
 
 /// A case of a check, or something that later cases share.
+#[derive(Default)]
 struct Case<'c> {
     check: &'c str,
     case: &'c str,
@@ -150,8 +184,8 @@ struct Case<'c> {
     excuse: Option<String>,
     /// Whether later cases need it, so that each process of the job runs it.
     is_need: bool,
-    /// Whether it is reported if it does not fail.
-    is_shown: bool,
+    /// Whether it is reported only if it fails.
+    is_quiet: bool,
 }
 
 impl<'a> Steps<'a> {
@@ -192,7 +226,12 @@ impl<'a> Steps<'a> {
     /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
     /// the usual time limit, the parent kills this process, and the case has failed.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> StepResult) -> Ran {
-        self.run_selected(check, case, None, None, body)
+        let case = Case {
+            check,
+            case,
+            ..Case::default()
+        };
+        self.run_selected(case, body)
     }
 
     /// Runs a case with generated inputs, like [`Steps::run`]. If it takes longer than its budget, or
@@ -205,7 +244,14 @@ impl<'a> Steps<'a> {
         excuse: Option<String>,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
-        self.run_selected(check, case, Some(budget), excuse, body)
+        let case = Case {
+            check,
+            case,
+            budget: Some(budget),
+            excuse,
+            ..Case::default()
+        };
+        self.run_selected(case, body)
     }
 
     /// Reports a case as skipped.
@@ -221,17 +267,14 @@ impl<'a> Steps<'a> {
         case: &str,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
-        self.perform(
-            Case {
-                check,
-                case,
-                budget: None,
-                excuse: None,
-                is_need: true,
-                is_shown: self.is_selected(check, case),
-            },
-            body,
-        )
+        let case = Case {
+            check,
+            case,
+            is_need: true,
+            is_quiet: !self.is_selected(check, case),
+            ..Case::default()
+        };
+        self.perform(case, body)
     }
 
     /// Runs something that later cases need and that proves nothing by itself, like
@@ -247,38 +290,38 @@ impl<'a> Steps<'a> {
         if budget.is_some() && is_new && self.is_out_of_time() {
             return Ran::No;
         }
-        self.perform(
-            Case {
-                check,
-                case,
-                budget,
-                excuse: None,
-                is_need: true,
-                is_shown: false,
-            },
-            body,
-        )
-    }
-
-    fn run_selected(
-        &mut self,
-        check: &str,
-        case: &str,
-        budget: Option<Duration>,
-        excuse: Option<String>,
-        body: impl FnOnce() -> StepResult,
-    ) -> Ran {
-        if !self.is_selected(check, case) || self.earlier.ended.contains(&name(check, case)) {
-            return Ran::No;
-        }
         let case = Case {
             check,
             case,
             budget,
-            excuse,
-            is_need: false,
-            is_shown: true,
+            is_need: true,
+            is_quiet: true,
+            ..Case::default()
         };
+        self.perform(case, body)
+    }
+
+    /// Makes something that later cases need, like [`Steps::need`]. `None` if that fails.
+    pub fn make<T>(
+        &mut self,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> StepResult<T>,
+    ) -> Option<T> {
+        let mut made = None;
+        self.need(check, case, None, || {
+            made = Some(body()?);
+            Ok(())
+        });
+        made
+    }
+
+    fn run_selected(&mut self, case: Case<'_>, body: impl FnOnce() -> StepResult) -> Ran {
+        let Case { check, budget, .. } = case;
+        let has_ended = self.earlier.ended.contains(&name(check, case.case));
+        if !self.is_selected(check, case.case) || has_ended {
+            return Ran::No;
+        }
         let reason = if self.earlier.hung.iter().any(|hung| hung == check) {
             HUNG
         } else if budget.is_some() && self.is_out_of_time() {
@@ -330,7 +373,7 @@ impl<'a> Steps<'a> {
             Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
         };
         let failed = outcome == Outcome::Fail;
-        if is_new && (case.is_shown || failed) {
+        if is_new && (failed || !case.is_quiet) {
             let finding = Finding {
                 check: case.check.to_owned(),
                 case: case.case.to_owned(),
@@ -386,6 +429,48 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_default()
+}
+
+/// The number of different reports to show; repeated lines count once.
+const MOST_LINES: usize = 5;
+
+/// The file that the emulated device writes its misuse reports to. Each report is read once.
+#[derive(Debug)]
+pub struct Watch {
+    file: File,
+}
+
+impl Watch {
+    /// Opens the file at its end, if this process uses an emulated device.
+    #[must_use]
+    pub fn from_env() -> Option<Watch> {
+        let mut file = File::open(std::env::var_os(FINDINGS)?).ok()?;
+        file.seek(SeekFrom::End(0)).ok()?;
+        Some(Watch { file })
+    }
+
+    /// The result of a step, which fails if the device has reported misuse since the last step.
+    fn judge(&mut self, result: StepResult) -> StepResult {
+        let mut reports = String::new();
+        if let Err(error) = self.file.read_to_string(&mut reports) {
+            reports = format!("failed to read the reports of the device: {error}");
+        }
+        let mut lines: Vec<&str> = reports.lines().collect();
+        lines.dedup();
+        if lines.is_empty() {
+            return result;
+        }
+        lines.truncate(MOST_LINES);
+        let reports = format!("the emulated device: {}", lines.join("\n"));
+        // Misuse is the cause in the report, because it may explain any other failure.
+        Err(Stop::Fail {
+            cause: Cause::Misuse,
+            message: match result {
+                Err(Stop::Fail { message, .. }) => format!("{message}\n{reports}"),
+                Ok(()) | Err(Stop::Skip { .. }) => reports,
+            },
+        })
+    }
 }
 
 #[cfg(test)]

@@ -75,8 +75,8 @@ pub fn stages(call: &Arc<Call>, limits: Limits, cases: u32) -> Vec<Stage> {
         stages.push(Stage {
             extent,
             cases,
-            first: strategy::large_arguments(call, limits, before),
-            other: strategy::arguments(call, limits),
+            first: strategy::arguments(call, limits, Some(before)),
+            other: strategy::arguments(call, limits, None),
         });
         before = extent;
     }

@@ -150,7 +150,7 @@ impl<'a> Lesson<'a> {
             .map(|number| 2 + number)
             .collect();
         let extents = self.call.extents(&variables);
-        if !self.accepts_call(&extents) {
+        if !self.accepts_with(&extents, &[]) {
             self.call = plain;
             self.settle(&base, &[]);
         }
@@ -191,17 +191,10 @@ impl<'a> Lesson<'a> {
 
     /// Finds the sizes that can only be changed together.
     fn groups(&mut self, base: &[usize]) -> Vec<Vec<usize>> {
-        let with = |changed: &[usize]| {
-            let mut sizes = base.to_vec();
-            for &place in changed {
-                sizes[place] += 1;
-            }
-            sizes
-        };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut tied: Vec<usize> = Vec::new();
         for place in 0..base.len() {
-            if self.accepts(&with(&[place])) {
+            if self.accepts(&enlarged(base, &[place])) {
                 groups.push(vec![place]);
             } else {
                 tied.push(place);
@@ -210,10 +203,9 @@ impl<'a> Lesson<'a> {
         while let Some(first) = tied.first().copied() {
             // The smallest group: a pair, otherwise all remaining sizes.
             let others = tied[1..].to_vec();
-            let partner = others
-                .iter()
-                .copied()
-                .find(|&other| base[other] == base[first] && self.accepts(&with(&[first, other])));
+            let partner = others.iter().copied().find(|&other| {
+                base[other] == base[first] && self.accepts(&enlarged(base, &[first, other]))
+            });
             let group = match partner {
                 Some(other) => vec![first, other],
                 None => {
@@ -222,7 +214,7 @@ impl<'a> Lesson<'a> {
                         .copied()
                         .filter(|&place| base[place] == base[first])
                         .collect();
-                    if all.len() > 2 && self.accepts(&with(&all)) {
+                    if all.len() > 2 && self.accepts(&enlarged(base, &all)) {
                         self.fewest(base, first, all)
                     } else {
                         // The size must have this one value.
@@ -241,11 +233,7 @@ impl<'a> Lesson<'a> {
     fn fewest(&mut self, base: &[usize], first: usize, mut group: Vec<usize>) -> Vec<usize> {
         for candidate in group.clone() {
             let fewer: Vec<usize> = group.iter().copied().filter(|p| *p != candidate).collect();
-            let mut sizes = base.to_vec();
-            for &place in &fewer {
-                sizes[place] += 1;
-            }
-            if candidate != first && self.accepts(&sizes) {
+            if candidate != first && self.accepts(&enlarged(base, &fewer)) {
                 group = fewer;
             }
         }
@@ -283,11 +271,8 @@ impl<'a> Lesson<'a> {
         self.accepts_with(extents, &scalars)
     }
 
-    /// Calls the entry point with these extents, and with the scalars that are sizes.
-    fn accepts_call(&mut self, extents: &[usize]) -> bool {
-        self.accepts_with(extents, &[])
-    }
-
+    /// Calls the entry point with these extents and scalars; by default, scalars that are sizes are the
+    /// extents.
     fn accepts_with(&mut self, extents: &[usize], scalars: &[Option<i64>]) -> bool {
         let Some(inputs) = sample(&self.call, extents, scalars) else {
             return false;
@@ -358,6 +343,13 @@ impl<'a> Lesson<'a> {
         }
         true
     }
+}
+
+/// These sizes, of which the ones at `places` are larger by one.
+fn enlarged(base: &[usize], places: &[usize]) -> Vec<usize> {
+    let mut sizes = base.to_vec();
+    places.iter().for_each(|place| sizes[*place] += 1);
+    sizes
 }
 
 #[cfg(test)]

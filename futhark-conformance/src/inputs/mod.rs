@@ -11,18 +11,16 @@ mod elements;
 mod growing;
 mod kept;
 mod learn;
-mod random;
 mod recipe;
 mod strategy;
 mod tree;
 
+pub use elements::{Random, any_bits, edges, is_tame, small, wild};
 #[cfg(test)]
 pub use elements::{Taste, fill};
-pub use elements::{any_bits, edges, is_tame, small, wild};
 pub use growing::{Pace, Stage, stages};
 pub use kept::{Kept, Store};
 pub use learn::{Trial, learn};
-pub use random::Random;
 pub use recipe::Call;
 pub use strategy::{Limits, like, runner};
 pub use tree::{Input, Refusal, elem_of};

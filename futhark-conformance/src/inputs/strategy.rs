@@ -1,7 +1,7 @@
 //! Converts recipes to proptest's strategies.
 
+use super::elements::Random;
 use super::elements::{Taste, bits, fill, whole};
-use super::random::Random;
 use super::recipe::{Call, Recipe, Role};
 use super::tree::Input;
 use crate::values::HostValue;
@@ -50,28 +50,19 @@ pub fn runner(seed: u64, salt: &str) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), rng)
 }
 
-/// Arguments for a call, chosen so that the entry point probably accepts them.
-pub fn arguments(call: &Arc<Call>, limits: Limits) -> BoxedStrategy<Vec<Input>> {
-    with_extents(call, limits, &extent(limits.extent))
-}
-
-/// The same, with all extents above `least`.
-pub fn large_arguments(
+/// Arguments for a call, chosen so that the entry point probably accepts them; if `above` is given, with
+/// all extents above it.
+pub fn arguments(
     call: &Arc<Call>,
     limits: Limits,
-    least: usize,
+    above: Option<usize>,
 ) -> BoxedStrategy<Vec<Input>> {
-    let least = limits.extent.min(least + 1);
-    with_extents(call, limits, &(least..=limits.extent).boxed())
-}
-
-fn with_extents(
-    call: &Arc<Call>,
-    limits: Limits,
-    extent: &BoxedStrategy<usize>,
-) -> BoxedStrategy<Vec<Input>> {
+    let extent = match above {
+        Some(above) => (limits.extent.min(above + 1)..=limits.extent).boxed(),
+        None => extent(limits.extent),
+    };
     let call = Arc::clone(call);
-    let variables = vec(extent.clone(), call.variables());
+    let variables = vec(extent, call.variables());
     let taste = prop_oneof![3 => Just(Taste::Tame), 2 => Just(Taste::Wild)];
     (taste, variables)
         .prop_flat_map(move |(taste, mut variables)| {
@@ -166,7 +157,7 @@ impl Drawing<'_> {
                         extent: self.limits.extent.min(5),
                         ..self.limits
                     };
-                    arguments(call, limits).prop_map(made).boxed()
+                    arguments(call, limits, None).prop_map(made).boxed()
                 });
                 Union::new(makers).boxed()
             }

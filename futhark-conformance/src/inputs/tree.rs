@@ -1,11 +1,11 @@
 //! A value as a tree on the host.
 
-use crate::harness::calls::message_of;
+use crate::harness::calls::{message_of, upload};
 use crate::harness::constructor::Constructor;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
-use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
+use futhark_safe::dynamic::{Arg, Context, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -75,7 +75,7 @@ impl Input {
         if let Input::Host(value) = self {
             return match elem_of(program, ty) {
                 Some((elem, rank)) if (elem, rank) == (value.elem(), value.shape().len()) => {
-                    Input::upload_host(value, context)
+                    Ok(upload(context, value)?)
                 }
                 _ => Err(Refusal::Unfit),
             };
@@ -143,15 +143,6 @@ impl Input {
                 arguments: parts, ..
             } => parts,
         }
-    }
-
-    fn upload_host(value: &HostValue, context: &Context) -> Result<Value, Refusal> {
-        if value.shape().is_empty() {
-            let scalar = Scalar::from_bytes(value.elem(), value.bytes());
-            return scalar.map(Value::Scalar).ok_or(Refusal::Unfit);
-        }
-        let array = context.array_from_bytes(value.elem(), value.shape(), value.bytes())?;
-        Ok(Value::Array(array))
     }
 
     /// Creates the arguments of an entry point in a context.
