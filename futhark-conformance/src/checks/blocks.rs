@@ -50,9 +50,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     match (result, &case.expected) {
         (Ok(outputs), Expected::Error(pattern)) => {
             check_count(entry, &outputs)?;
-            Err(Stop::mismatch(format!(
-                "expected an error with {pattern}, but the call succeeded"
-            )))
+            mismatch!("expected an error with {pattern}, but the call succeeded")
         }
         (Ok(outputs), _) => {
             check_count(entry, &outputs)?;

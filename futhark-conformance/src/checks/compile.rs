@@ -1,7 +1,7 @@
 //! The check `compile`: the program compiles, or fails to compile as its test blocks say.
 
 use crate::blocks::{ErrorPattern, TestBlocks};
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
 use crate::record::Cause;
 use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 
@@ -26,9 +26,9 @@ pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
                 compiled = Compiled::Yes(Box::new(artifact));
                 check_warnings(blocks, &warnings)
             }
-            (Ok(_), Some(expected)) => Err(Stop::mismatch(format!(
-                "the program compiles, but the test block expects {expected}"
-            ))),
+            (Ok(_), Some(expected)) => {
+                mismatch!("the program compiles, but the test block expects {expected}")
+            }
             (Err(error), Some(expected)) if error.kind() == ErrorKind::Program => {
                 compiled = Compiled::NoAsExpected;
                 let verdict = expected_error(expected, &error);
@@ -53,9 +53,7 @@ fn expected_error(expected: &ErrorPattern, error: &Error) -> StepResult {
     if expected.matches(said) {
         return Ok(());
     }
-    Err(Stop::mismatch(format!(
-        "expected {expected}, got:\n{message}"
-    )))
+    mismatch!("expected {expected}, got:\n{message}")
 }
 
 /// Classifies a build error. A crash of the compiler is not an error of the program.
@@ -104,9 +102,7 @@ fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
             } else {
                 warnings
             };
-            Err(Stop::mismatch(format!(
-                "expected a warning with {pattern}, got: {given}"
-            )))
+            mismatch!("expected a warning with {pattern}, got: {given}")
         }
         None => Ok(()),
     }

@@ -16,7 +16,7 @@ use crate::harness::constructor::{Constructor, Form};
 use crate::harness::content::{Content, Held};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, Random};
-use crate::harness::steps::{StepResult, Steps, Stop, error};
+use crate::harness::steps::{StepResult, Steps, Stop, error, skip};
 use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
@@ -323,9 +323,7 @@ impl Trial<'_> {
             }
         }
         let name = program.name_of(ty);
-        Err(Stop::skip(format!(
-            "the program has no way to get a second handle to a value of type {name}"
-        )))
+        skip!("the program has no way to get a second handle to a value of type {name}")
     }
 
     /// A snapshot of a result that may be a constant of the program.

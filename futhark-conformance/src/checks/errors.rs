@@ -135,12 +135,12 @@ fn wrong_size(
         return Ok(());
     };
     match (result, call(&env.context_of(&library)?)?) {
-        (Ok(_), Err(error)) if refuses_sizes(&error) => Err(Stop::mismatch(format!(
-            "the call succeeded, but backend c refuses it: {error}"
-        ))),
-        (Err(_), Ok(_)) => Err(Stop::mismatch(
-            "the call was refused because of its sizes, but succeeded on backend c",
-        )),
+        (Ok(_), Err(error)) if refuses_sizes(&error) => {
+            mismatch!("the call succeeded, but backend c refuses it: {error}")
+        }
+        (Err(_), Ok(_)) => {
+            mismatch!("the call was refused because of its sizes, but succeeded on backend c")
+        }
         _ => Ok(()),
     }
 }
@@ -220,9 +220,9 @@ fn report(
         None => context.sync(),
     };
     match waited {
-        Err(error) if !context.library().backend().is_gpu() => Err(Stop::mismatch(format!(
+        Err(error) if !context.library().backend().is_gpu() => mismatch!(
             "the call succeeded and the sync failed, but this backend must report errors of the call itself: {error}"
-        ))),
+        ),
         waited => Ok(waited.err()),
     }
 }
@@ -242,7 +242,7 @@ fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoi
     env.forget_context();
     match result {
         Err(error) => has_message(&error),
-        Ok(_) => Err(Stop::mismatch("the same call succeeded in another context")),
+        Ok(_) => mismatch!("the same call succeeded in another context"),
     }
 }
 
@@ -258,18 +258,16 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
     let result = context.array_from_bytes(array.elem, &shape, &contents);
     drop(limited);
     match result {
-        Ok(_) => Err(Stop::mismatch(
-            "an array larger than the memory limit was created",
-        )),
+        Ok(_) => mismatch!("an array larger than the memory limit was created"),
         Err(error) if error.kind() == ErrorKind::OutOfMemory => {
             has_message(&error)?;
             context.sync()?;
             after_error(before, env, context)
         }
-        Err(error) => Err(Stop::mismatch(format!(
+        Err(error) => mismatch!(
             "expected an out-of-memory error, got one of kind {:?}: {error}",
             error.kind()
-        ))),
+        ),
     }
 }
 
@@ -287,9 +285,7 @@ fn has_message(error: &Error) -> StepResult {
     }
     match error.kind() {
         ErrorKind::Program | ErrorKind::OutOfMemory | ErrorKind::ContextLost => Ok(()),
-        kind => Err(Stop::mismatch(format!(
-            "expected an error of the program, got one of kind {kind:?}: {error}"
-        ))),
+        kind => mismatch!("expected an error of the program, got one of kind {kind:?}: {error}"),
     }
 }
 
@@ -297,12 +293,10 @@ fn has_message(error: &Error) -> StepResult {
 fn same_kind(expected: ErrorKind, repeated: Option<Error>) -> StepResult {
     match repeated {
         Some(error) if error.kind() == expected => Ok(()),
-        Some(error) => Err(Stop::mismatch(format!(
+        Some(error) => mismatch!(
             "expected an error of kind {expected:?} again, got one of kind {:?}: {error}",
             error.kind()
-        ))),
-        None => Err(Stop::mismatch(
-            "the call failed, but the repeated call succeeded",
-        )),
+        ),
+        None => mismatch!("the call failed, but the repeated call succeeded"),
     }
 }

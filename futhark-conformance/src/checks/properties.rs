@@ -17,7 +17,7 @@ use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
 use crate::harness::session::{self, Sides};
 use crate::harness::sides::{Answer, Outcome, Side};
-use crate::harness::steps::{StepResult, Stop};
+use crate::harness::steps::{StepResult, Stop, error};
 use crate::inputs::{Input, Random, Refusal};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
@@ -105,10 +105,10 @@ fn arguments(
             .zip(numbers)
             .map(|(elem, number)| Input::Host(HostValue::of_bits(elem, &[], [number as u64])))
             .collect()),
-        _ => Err(Stop::error(format!(
+        _ => error!(
             "expected a generator {} of type `(size: i64) -> (seed: i64) -> t` for {}, got another type",
             generator.name, property.name
-        ))),
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The check `symbols`: the library defines the functions that the header declares, and uses nothing
 //! of the system that is not known.
 
-use crate::harness::steps::{StepResult, Stop, skip};
+use crate::harness::steps::{StepResult, Stop, mismatch, skip};
 use futhark_manifest::{Backend, Program};
 use futhark_safe::compile::Artifact;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -132,11 +132,11 @@ pub fn imports(artifact: &Artifact) -> StepResult {
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(Stop::mismatch(format!(
+    mismatch!(
         "{}: not in the list of known functions, so a promise may not hold with Futhark {}; see UPGRADING.md",
         unknown.join(", "),
         program.version
-    )))
+    )
 }
 
 /// The lists of `known_functions.toml`, which describes them.

@@ -5,7 +5,7 @@ use super::calls::upload_all;
 use super::calls::{self, elem_of, listed_outputs, listed_types};
 use super::env::Env;
 use super::script;
-use super::steps::{StepResult, Stop, skip};
+use super::steps::{StepResult, Stop, error, skip};
 use crate::blocks::{Case, Expected, Source};
 use crate::toolchain::Futhark;
 use crate::values::{self, Generator, HostValue, TextError, data};
@@ -84,11 +84,11 @@ fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Ve
             .map(|(elem, rank)| format!("{}{elem}", "[]".repeat(*rank)));
         names.collect::<Vec<_>>().join(" ")
     };
-    Err(Stop::error(format!(
+    error!(
         "expected arguments of types ({}), got ({}); set the type of a number by a suffix, as in 1i64",
         shown(types),
         shown(&found)
-    )))
+    )
 }
 
 /// Arguments that an entry point accepts: those of its first test case that succeeds and needs no

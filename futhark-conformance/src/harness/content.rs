@@ -2,7 +2,7 @@
 
 use super::calls::download;
 use super::constructor::Constructor;
-use super::steps::{StepResult, Stop, mismatch};
+use super::steps::{StepResult, Stop, mismatch, skip};
 use crate::compare::{Difference, Within, compare, position};
 use crate::values::HostValue;
 use crate::values::binary::{self, Component};
@@ -102,9 +102,7 @@ impl Content {
             Some(described) if described.ops.store.is_some() => {
                 Content::of_stored(name, opaque.store()?.body())
             }
-            _ => Err(Stop::skip(format!(
-                "the contents of values of type {name} are not accessible"
-            ))),
+            _ => skip!("the contents of values of type {name} are not accessible"),
         }
     }
 

@@ -180,10 +180,7 @@ impl Evaluation<'_> {
                 if arguments.is_empty() {
                     return Ok(item.clone());
                 }
-                Err(Stop::error(format!(
-                    "the script calls {}, which is a local name",
-                    found(name)
-                )))
+                error!("the script calls {}, which is a local name", found(name))
             }
             Exp::Builtin(name, arguments) => {
                 let arguments = self.values(arguments, locals)?;
@@ -348,10 +345,10 @@ impl Evaluation<'_> {
         match item {
             Item::Made(made) => Ok(made),
             Item::Constant(value) => Ok(Made::new(upload(self.context, &value)?)),
-            item => Err(Stop::error(format!(
+            item => error!(
                 "the script gives {}, which is not a single value",
                 item.type_name()
-            ))),
+            ),
         }
     }
 

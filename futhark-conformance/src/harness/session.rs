@@ -4,7 +4,7 @@ use super::answers;
 use super::cases::{all_known_inputs, known_inputs};
 use super::env::Env;
 use super::sides::{self, Answer, Outcome};
-use super::steps::{StepResult, Stop};
+use super::steps::{StepResult, Stop, skip};
 use crate::compare::{Difference, DifferenceKind, Within};
 use crate::inputs::{self, Call, Input, Kept, Limits, Pace, Refusal, Stage, Store, Trial};
 use futhark_manifest::EntryPoint;
@@ -85,10 +85,9 @@ pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>)
         None => session.generate()?,
     }
     match session.refused {
-        Some(message) if !session.answered => Err(Stop::skip(format!(
-            "both sides refuse every input: {}",
-            message.trim()
-        ))),
+        Some(message) if !session.answered => {
+            skip!("both sides refuse every input: {}", message.trim())
+        }
         _ => Ok(()),
     }
 }
