@@ -7,8 +7,8 @@ use crate::harness::answers::Costs;
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
 use crate::harness::env::{Env, read_tuning};
 use crate::harness::limits;
+use crate::harness::steps::mismatch;
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::steps::{Watch, mismatch};
 use crate::harness::unchecked;
 use crate::leash;
 use crate::protocol::{Event, JobSpec};
@@ -44,9 +44,6 @@ fn run(spec: &JobSpec) {
     limits::limit_job(spec.run.memory);
     let mut out = io::stdout().lock();
     let mut steps = Steps::new(&mut out, &spec.checks, &spec.earlier);
-    if let Some(watch) = Watch::from_env() {
-        steps.watch(watch);
-    }
     match &spec.program {
         Some(program) => check(program, spec, &mut steps),
         None => probe(spec, &mut steps),
@@ -104,7 +101,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         cache: folder.as_ref().map(|folder| folder.path().join("kernels")),
         unchecked: unchecked.flatten(),
         tuning: read_tuning(program, spec.run.data_folders.as_deref(), &library),
-        remark: steps.remark(),
+        remark: steps.remark.clone(),
         costs: Costs::default(),
         others: Mutex::default(),
         context: Mutex::default(),

@@ -94,6 +94,9 @@ struct Line {
     tags: Vec<String>,
     /// Indices into those of the first line.
     constructs: Vec<usize>,
+    /// The size of the source in bytes.
+    #[serde(skip)]
+    size: usize,
 }
 
 /// The programs of the lists, and their constructs.
@@ -101,15 +104,7 @@ struct Line {
 pub struct Constructs {
     all: Vec<Construct>,
     /// By their absolute paths.
-    programs: HashMap<PathBuf, Listed>,
-}
-
-/// A program of a list.
-#[derive(Debug)]
-struct Listed {
-    line: Line,
-    /// The size of the source in bytes.
-    size: usize,
+    programs: HashMap<PathBuf, Line>,
 }
 
 impl Constructs {
@@ -155,8 +150,8 @@ impl Constructs {
                     format!("the first line has no construct {}", *number - before)
                 })?;
             }
-            let size = source.len();
-            self.programs.insert(path, Listed { line, size });
+            line.size = source.len();
+            self.programs.insert(path, line);
         }
         Ok(())
     }
@@ -166,7 +161,7 @@ impl Constructs {
         self.listed(program).is_some()
     }
 
-    fn listed(&self, program: &Path) -> Option<&Listed> {
+    fn listed(&self, program: &Path) -> Option<&Line> {
         self.programs.get(&program.canonicalize().ok()?)
     }
 }
@@ -205,11 +200,11 @@ pub fn choose(
             size = listed.size;
             let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
             let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
-            let compiles = listed.line.compiles && !fails("compile");
+            let compiles = listed.compiles && !fails("compile");
             let mut covered = Vec::new();
             for check in checks
                 .iter()
-                .filter(|check| is_run(check, &listed.line, &job.place))
+                .filter(|check| is_run(check, listed, &job.place))
             {
                 if fails(check.name) {
                     failing.push(check.name);
@@ -217,11 +212,8 @@ pub fn choose(
                     covered.push(check);
                 }
             }
-            let all = listed
-                .line
-                .constructs
-                .iter()
-                .map(|&number| &constructs.all[number]);
+            let listed = listed.constructs.iter();
+            let all = listed.map(|&number| &constructs.all[number]);
             for construct in all {
                 for check in covered
                     .iter()

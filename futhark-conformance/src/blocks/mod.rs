@@ -133,15 +133,11 @@ impl Case {
     /// Why the case is excluded, if a tag excludes it.
     #[must_use]
     pub fn excluded(&self, backend: Backend) -> Option<String> {
-        excluded(&self.tags, backend)
+        let no_backend = format!("no_{backend}");
+        let excludes = |tag: &&String| **tag == no_backend || SET_ASIDE.contains(&tag.as_str());
+        let tag = self.tags.iter().find(excludes)?;
+        Some(format!("tagged {tag}"))
     }
-}
-
-/// Why tags exclude a case or program on a backend, if they do.
-fn excluded(tags: &[String], backend: Backend) -> Option<String> {
-    let no_backend = format!("no_{backend}");
-    let says_so = |tag: &&String| **tag == no_backend || SET_ASIDE.contains(&tag.as_str());
-    tags.iter().find(says_so).map(|tag| format!("tagged {tag}"))
 }
 
 /// The maximum number of test cases of a program, each counted for each of its entry points. The

@@ -1,7 +1,7 @@
 //! The check `compile`: the program compiles, or fails to compile as its test blocks say.
 
 use crate::blocks::{ErrorPattern, TestBlocks};
-use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch};
 use crate::record::Cause;
 use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 
@@ -91,19 +91,15 @@ fn limitation(message: &str) -> &str {
 }
 
 fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
-    match blocks
-        .warnings
-        .iter()
-        .find(|pattern| !pattern.matches(warnings))
-    {
-        Some(pattern) => {
-            let given = if warnings.is_empty() {
-                "none"
-            } else {
-                warnings
-            };
-            mismatch!("expected a warning with {pattern}, got: {given}")
-        }
-        None => Ok(()),
+    let given = match warnings {
+        "" => "none",
+        warnings => warnings,
+    };
+    for pattern in &blocks.warnings {
+        ensure!(
+            pattern.matches(warnings),
+            "expected a warning with {pattern}, got: {given}"
+        );
     }
+    Ok(())
 }

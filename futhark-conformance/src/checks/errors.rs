@@ -8,7 +8,7 @@ use crate::harness::calls::{download, upload, upload_all};
 use crate::harness::cases::on_host;
 use crate::harness::env::Env;
 use crate::harness::limits;
-use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
+use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use crate::inputs::{Random, small};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint};
@@ -257,18 +257,17 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
         .ok_or_else(|| Stop::skip("this system cannot limit the memory of a process"))?;
     let result = context.array_from_bytes(array.elem, &shape, &contents);
     drop(limited);
-    match result {
-        Ok(_) => mismatch!("an array larger than the memory limit was created"),
-        Err(error) if error.kind() == ErrorKind::OutOfMemory => {
-            has_message(&error)?;
-            context.sync()?;
-            after_error(before, env, context)
-        }
-        Err(error) => mismatch!(
-            "expected an out-of-memory error, got one of kind {:?}: {error}",
-            error.kind()
-        ),
-    }
+    let Err(error) = result else {
+        mismatch!("an array larger than the memory limit was created");
+    };
+    let kind = error.kind();
+    ensure!(
+        kind == ErrorKind::OutOfMemory,
+        "expected an out-of-memory error, got one of kind {kind:?}: {error}"
+    );
+    has_message(&error)?;
+    context.sync()?;
+    after_error(before, env, context)
 }
 
 /// After an error, a call must give the same results as before.
@@ -280,13 +279,19 @@ fn after_error(before: StepResult<Answer<'_>>, env: &Env<'_>, context: &Context)
 fn has_message(error: &Error) -> StepResult {
     let message = message_of(error);
     let message = message.trim();
-    if message.is_empty() || message.ends_with("without a message") {
-        mismatch!("an error without a message: {error}");
-    }
-    match error.kind() {
-        ErrorKind::Program | ErrorKind::OutOfMemory | ErrorKind::ContextLost => Ok(()),
-        kind => mismatch!("expected an error of the program, got one of kind {kind:?}: {error}"),
-    }
+    ensure!(
+        !message.is_empty() && !message.ends_with("without a message"),
+        "an error without a message: {error}"
+    );
+    let kind = error.kind();
+    ensure!(
+        matches!(
+            kind,
+            ErrorKind::Program | ErrorKind::OutOfMemory | ErrorKind::ContextLost
+        ),
+        "expected an error of the program, got one of kind {kind:?}: {error}"
+    );
+    Ok(())
 }
 
 /// A repeated call must fail again, with the same kind of error.

@@ -62,6 +62,7 @@ impl Scene {
             numbers.push(position(&mut self.constructs, construct));
         }
         self.lines.push(Line {
+            size: 0,
             program: program.to_owned(),
             source: key(&[b"-- source"]),
             compiles: true,
@@ -348,6 +349,7 @@ fn compare_or_write(folder: &str) {
     let lines = programs
         .into_iter()
         .map(|(program, source, features)| Line {
+            size: 0,
             program,
             source,
             compiles: features.compiles,

@@ -52,24 +52,20 @@ struct Limits {
     first: Duration,
 }
 
-/// Limits for hosts and real devices, whose first call may load code.
-const QUICK: Limits = Limits {
-    cheap: 0.1,
-    bearable: 0.5,
-    first: Duration::from_secs(3),
-};
-
-/// Limits for devices whose first call may compile kernels, or interprets them.
-const COSTLY: Limits = Limits {
-    cheap: 1.0,
-    bearable: 5.0,
-    first: Duration::from_secs(30),
-};
-
-fn limits(env: &Env<'_>) -> &'static Limits {
+fn limits(env: &Env<'_>) -> Limits {
     match env.device().has_costly_contexts() {
-        true => &COSTLY,
-        false => &QUICK,
+        // The first call may compile kernels, or interprets them.
+        true => Limits {
+            cheap: 1.0,
+            bearable: 5.0,
+            first: Duration::from_secs(30),
+        },
+        // The first call may load code.
+        false => Limits {
+            cheap: 0.1,
+            bearable: 0.5,
+            first: Duration::from_secs(3),
+        },
     }
 }
 
@@ -111,7 +107,7 @@ pub fn measure(
             // If it exceeds this limit, the process ends, and the next one does not repeat it.
             let mut seconds = Some(limits.first.as_secs_f64());
             steps.need(check, case, Some(limits.first), || {
-                seconds = first_call(env, entry, origin, limits);
+                seconds = first_call(env, entry, origin, &limits);
                 Ok(())
             });
             if let Some(seconds) = seconds

@@ -1,7 +1,7 @@
 //! Calls entry points, lists their results, and copies values between the host and a context.
 
 use super::content::Content;
-use super::steps::{StepResult, Stop, error, mismatch};
+use super::steps::{StepResult, ensure, error, mismatch};
 pub use crate::inputs::elem_of;
 use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
@@ -75,16 +75,14 @@ pub fn call_observing(
 
 /// Compares the number of results with the manifest.
 pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
-    if outputs.len() == entry.outputs.len() {
-        return Ok(());
-    }
-    let message = format!(
+    ensure!(
+        outputs.len() == entry.outputs.len(),
         "{}: got {} results, expected {}",
         entry.name,
         outputs.len(),
         entry.outputs.len()
     );
-    Err(Stop::mismatch(message))
+    Ok(())
 }
 
 /// The results of a call as a test block lists them.
@@ -168,12 +166,10 @@ pub fn download(value: &Value) -> StepResult<HostValue> {
         }
     };
     let expected = shape.iter().product::<usize>() * elem.size();
-    if bytes.len() != expected {
-        let message = format!(
-            "an array of shape {shape:?}: got {} bytes, expected {expected}",
-            bytes.len()
-        );
-        return Err(Stop::mismatch(message));
-    }
+    ensure!(
+        bytes.len() == expected,
+        "an array of shape {shape:?}: got {} bytes, expected {expected}",
+        bytes.len()
+    );
     Ok(HostValue::new(elem, shape, bytes))
 }

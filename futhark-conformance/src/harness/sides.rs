@@ -4,7 +4,7 @@
 use super::calls;
 use super::content::{Content, Reading};
 use super::env::{Env, locked};
-use super::steps::{StepResult, Stop};
+use super::steps::{StepResult, skip};
 use crate::compare::{Difference, Within};
 use crate::inputs::{Input, Refusal};
 use futhark_manifest::Program;
@@ -102,15 +102,14 @@ impl<'a> Side<'a> {
             return self.env.context();
         };
         let mut context = locked(context);
-        if context.is_none() {
-            let new = self.env.context_of(library);
-            let new =
-                new.map_err(|error| Stop::skip(format!("no context to compare with: {error}")))?;
-            *context = Some(Arc::new(new));
-        }
-        context
-            .clone()
-            .ok_or_else(|| Stop::skip("no context to compare with"))
+        let new = || match self.env.context_of(library) {
+            Ok(context) => Ok(Arc::new(context)),
+            Err(error) => skip!("no context to compare with: {error}"),
+        };
+        Ok(Arc::clone(match &mut *context {
+            Some(context) => context,
+            none => none.insert(new()?),
+        }))
     }
 }
 

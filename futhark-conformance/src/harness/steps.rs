@@ -170,8 +170,10 @@ pub struct Steps<'a> {
     earlier: &'a Earlier,
     /// The names of all cases so far.
     known: HashSet<String>,
+    /// A case fails if the emulated device reports misuse during it.
     watch: Option<Watch>,
-    remark: Remark,
+    /// The remark on the case that runs.
+    pub remark: Remark,
 }
 
 /// A case of a check, or something that later cases share.
@@ -201,20 +203,9 @@ impl<'a> Steps<'a> {
             checks,
             earlier,
             known: HashSet::new(),
-            watch: None,
+            watch: Watch::from_env(),
             remark: Remark::default(),
         }
-    }
-
-    /// The remark on the case that runs.
-    #[must_use]
-    pub fn remark(&self) -> Remark {
-        self.remark.clone()
-    }
-
-    /// From now on, a case fails if the emulated device reports misuse during it.
-    pub fn watch(&mut self, watch: Watch) {
-        self.watch = Some(watch);
     }
 
     /// Whether any case of the check may be selected. If not, its cases need not be listed.
@@ -436,14 +427,14 @@ const MOST_LINES: usize = 5;
 
 /// The file that the emulated device writes its misuse reports to. Each report is read once.
 #[derive(Debug)]
-pub struct Watch {
+struct Watch {
     file: File,
 }
 
 impl Watch {
     /// Opens the file at its end, if this process uses an emulated device.
     #[must_use]
-    pub fn from_env() -> Option<Watch> {
+    fn from_env() -> Option<Watch> {
         let mut file = File::open(std::env::var_os(FINDINGS)?).ok()?;
         file.seek(SeekFrom::End(0)).ok()?;
         Some(Watch { file })
@@ -626,7 +617,7 @@ mod tests {
     #[test]
     fn a_remark_is_the_message_of_the_case_that_passes() {
         let events = events_of(|steps| {
-            let remark = steps.remark();
+            let remark = steps.remark.clone();
             steps.run("a", "1", || {
                 remark.add("7 of 24 inputs");
                 remark.add("more");

@@ -120,58 +120,48 @@ fn tame(elem: ElemType) -> Vec<u64> {
 pub fn edges(elem: ElemType) -> Vec<u64> {
     let all = u64::MAX >> (64 - 8 * elem.size());
     let top = (all >> 1) + 1;
-    match elem {
-        ElemType::Bool => vec![0, 1],
+    if let Some((infinity, quiet)) = special(elem) {
+        let (nan, largest, normal) = (infinity | quiet, infinity - 1, 2 * quiet);
+        let one = infinity >> 1 & infinity;
         // Infinity, its negative, quiet NaNs (plain, negative, with a payload), -0, the smallest
         // subnormals, the smallest normal, the largest, and the successor of 1.
-        ElemType::F16 => vec![
-            0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7e15, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x7bff,
-            0xfbff, 0x3c01,
-        ],
-        ElemType::F32 => [
-            f32::INFINITY.to_bits(),
-            f32::NEG_INFINITY.to_bits(),
-            0x7fc0_0000,
-            0xffc0_0000,
-            0x7fc1_2345,
-            0x8000_0000,
-            1,
-            0x8000_0001,
-            0x007f_ffff,
-            f32::MIN_POSITIVE.to_bits(),
-            f32::MAX.to_bits(),
-            f32::MIN.to_bits(),
-            0x3f80_0001,
-        ]
-        .map(u64::from)
-        .to_vec(),
-        ElemType::F64 => vec![
-            f64::INFINITY.to_bits(),
-            f64::NEG_INFINITY.to_bits(),
-            0x7ff8_0000_0000_0000,
-            0xfff8_0000_0000_0000,
-            0x7ff8_0000_1234_5678,
+        return vec![
+            infinity,
+            top | infinity,
+            nan,
+            top | nan,
+            nan | 0x15,
             top,
             1,
             top | 1,
-            0x000f_ffff_ffff_ffff,
-            f64::MIN_POSITIVE.to_bits(),
-            f64::MAX.to_bits(),
-            f64::MIN.to_bits(),
-            0x3ff0_0000_0000_0001,
-        ],
+            normal - 1,
+            normal,
+            largest,
+            top | largest,
+            one + 1,
+        ];
+    }
+    match elem {
+        ElemType::Bool => vec![0, 1],
         // The smallest and the largest, signed and unsigned, and their neighbours.
         _ => vec![all, top, top - 1, top + 1, all - 1, all >> 4],
     }
 }
 
+/// The bits of infinity, and the bit that a quiet NaN has besides; `None` for other types than floats.
+fn special(elem: ElemType) -> Option<(u64, u64)> {
+    match elem {
+        ElemType::F16 => Some((0x7c00, 1 << 9)),
+        ElemType::F32 => Some((0x7f80_0000, 1 << 22)),
+        ElemType::F64 => Some((0x7ff0_0000_0000_0000, 1 << 51)),
+        _ => None,
+    }
+}
+
 /// The bits, and the quiet one of the same payload instead of a signalling NaN.
 fn quiet(elem: ElemType, bits: u64) -> u64 {
-    let (infinity, quiet_bit) = match elem {
-        ElemType::F16 => (0x7c00, 1 << 9),
-        ElemType::F32 => (0x7f80_0000, 1 << 22),
-        ElemType::F64 => (0x7ff0_0000_0000_0000, 1 << 51),
-        _ => return bits,
+    let Some((infinity, quiet_bit)) = special(elem) else {
+        return bits;
     };
     let sign = 1 << (8 * elem.size() - 1);
     if bits & !sign > infinity {
