@@ -216,9 +216,8 @@ impl Cursor<'_> {
     }
 
     fn unexpected(&mut self, what: &str) -> TextError {
-        let found = self.next();
-        let found = found.map_or("the end".to_owned(), |c| format!("{c:?}"));
-        self.error(format!("expected {what}, found {found}"))
+        self.skip_space();
+        self.error(format!("expected {what}, found {}", self.next_shown()))
     }
 }
 

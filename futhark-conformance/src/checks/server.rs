@@ -141,30 +141,27 @@ impl<'a> Server<'a> {
 
     /// Sends commands until one fails. `None` if the server has died.
     fn talk(&self, commands: &[String]) -> Option<Reply> {
-        let mut running = self.running.borrow_mut();
-        let reply = self.send(&mut running, commands);
-        if reply.is_none() {
-            // Dropping the process kills it.
-            running.take();
+        // Without an answer, the process is dropped, which kills it.
+        let mut running = self.running.take().or_else(|| self.start())?;
+        let mut reply = Ok(());
+        for command in commands {
+            reply = running.command(command)?;
+            if reply.is_err() {
+                break;
+            }
         }
-        reply
+        self.running.replace(Some(running));
+        Some(reply)
     }
 
-    fn send(&self, running: &mut Option<Running>, commands: &[String]) -> Option<Reply> {
-        if running.is_none() {
-            *running = Some(Running::start(&self.program)?);
-            // A parameter of another backend is an error, which changes nothing.
-            for (name, value) in self.tuning.values() {
-                let command = format!("set_tuning_param {} {value}", word(name));
-                let _ = running.as_mut()?.command(&command)?;
-            }
+    fn start(&self) -> Option<Running> {
+        let mut running = Running::start(&self.program)?;
+        // A parameter of another backend is an error, which changes nothing.
+        for (name, value) in self.tuning.values() {
+            let command = format!("set_tuning_param {} {value}", word(name));
+            let _ = running.command(&command)?;
         }
-        for command in commands {
-            if let Err(message) = running.as_mut()?.command(command)? {
-                return Some(Err(message));
-            }
-        }
-        Some(Ok(()))
+        Some(running)
     }
 
     /// Calls the entry point; the results are in files.

@@ -172,10 +172,9 @@ impl<'a> Cursor<'a> {
         let token = self.until(|c| c.is_whitespace() || ",[](){}\"".contains(c));
         let (number, suffix) = number::read(token).ok_or_else(|| {
             self.at = start;
-            let next = match self.peek() {
-                None => "the end".to_owned(),
-                Some(c) if token.is_empty() => format!("{c:?}"),
-                Some(_) => found(token),
+            let next = match token {
+                "" => self.next_shown(),
+                token => found(token),
             };
             self.error(format!("expected a value, found {next}"))
         })?;
@@ -214,9 +213,7 @@ impl<'a> Cursor<'a> {
             }
             self.skip_space();
             if !self.eat(",") && self.peek() != Some(']') {
-                let found = self
-                    .peek()
-                    .map_or("the end".to_owned(), |c| format!("{c:?}"));
+                let found = self.next_shown();
                 return Err(self.error(format!("expected ',' or ']' in an array, found {found}")));
             }
         }
@@ -338,6 +335,12 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
+    }
+
+    /// The next character for messages.
+    pub(crate) fn next_shown(&self) -> String {
+        let next = self.peek();
+        next.map_or("the end".to_owned(), |c| format!("{c:?}"))
     }
 
     /// Consumes a fixed text.
