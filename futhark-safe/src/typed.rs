@@ -225,7 +225,10 @@ pub fn fill_two<P, Row, A: Element, B: Element, const R: usize>(
 
 /// Collects `n` rows, which `row` makes of their number.
 pub fn rows<Row>(n: usize, row: impl Fn(usize) -> Row) -> Result<Vec<Row>> {
-    ffi::rows(n, "read array", row)
+    let mut rows = Vec::new();
+    ffi::reserve(&mut rows, n, "read array")?;
+    rows.extend((0..n).map(row));
+    Ok(rows)
 }
 
 fn indices<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {

@@ -11,7 +11,6 @@ use super::core::expect_none_held;
 use super::fresh::reserve;
 use super::handle::Handle;
 use super::memory::address;
-use super::rows::write_two;
 use super::shape::elements;
 use super::transfer::{NEW, array_type, create, create_from};
 use crate::elem::Element;
@@ -181,7 +180,10 @@ pub(crate) fn fill_two<Row, A: Element, B: Element>(
 ) -> Result<()> {
     let places_1 = next(first.unwritten(), rows.len())?;
     let places_2 = next(second.unwritten(), rows.len())?;
-    write_two(rows, places_1, places_2, field_1, field_2);
+    for ((place_1, place_2), row) in places_1.iter_mut().zip(places_2).zip(rows) {
+        place_1.write(field_1(row));
+        place_2.write(field_2(row));
+    }
     first.has_written(rows.len());
     second.has_written(rows.len());
     Ok(())

@@ -20,7 +20,6 @@
 //! * `shape`: shapes and lengths, read from the value
 //! * `fill`: new arrays whose elements are written in place
 //! * `columns`: the columns of arrays of records, read and written in place
-//! * `rows`: loops between rows and columns
 //! * `fresh`: memory for elements that are about to be written
 //! * `transfer`: copies elements between the host and arrays
 //! * `view`: elements in place, without a copy
@@ -89,7 +88,6 @@ mod memory;
 mod opaque;
 mod plain;
 mod progress;
-mod rows;
 mod setting;
 mod shape;
 mod table;
@@ -106,6 +104,7 @@ pub(crate) use duplicate::duplicate;
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub(crate) use fill::{NewArray, create_of, fill, fill_two};
+pub(crate) use fresh::reserve;
 pub use handle::Handle;
 pub(crate) use host::Host;
 pub(crate) use inspect::{describe_device, device_source, devices};
@@ -114,7 +113,6 @@ pub use memory::RawMemory;
 pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
-pub(crate) use rows::rows;
 pub(crate) use setting::{CommandQueue, Setting, deliver_log};
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;
