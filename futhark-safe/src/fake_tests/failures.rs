@@ -4,6 +4,7 @@ use super::*;
 use crate::ErrorKind;
 use crate::ffi::Setting;
 use futhark_fake::{FLAVOURS, Flavour, World};
+use futhark_sys::table::{FUT_SET_DEBUGGING, FUT_SET_DEVICE};
 
 #[test]
 fn each_failure_has_its_kind_and_text() {
@@ -103,7 +104,7 @@ fn a_failing_free_is_reported_by_the_next_call() {
 #[test]
 fn a_context_that_fails_to_start_leaks_nothing() {
     let world = World::new();
-    let device = |name: &std::ffi::CStr| [Setting::Device(name.to_owned())];
+    let device = |name: &std::ffi::CStr| [Setting::text(FUT_SET_DEVICE, name.to_owned())];
     for _ in 0..times(1000) {
         let error = world.start(Flavour::Gpu, &device(c"none")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Start);
@@ -116,7 +117,7 @@ fn a_context_that_fails_to_start_leaks_nothing() {
         let error = world.start(Flavour::Host, &device(c"any")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let error = world
-            .start(Flavour::Host, &[Setting::Debugging(true)])
+            .start(Flavour::Host, &[Setting::number(FUT_SET_DEBUGGING, true)])
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfMemory);
         assert_eq!(world.contexts(), 0);

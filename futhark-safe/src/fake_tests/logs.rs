@@ -23,7 +23,7 @@ impl<F: FnMut(&str)> Write for Calls<F> {
 
 fn logged(world: &World, write: impl FnMut(&str) + Send + 'static) -> Arc<Core> {
     let log = Log::new(Box::new(Calls(write)));
-    world.start(Flavour::Host, &[Setting::Log(log)]).unwrap()
+    world.start(Flavour::Host, &[Setting::log_to(log)]).unwrap()
 }
 
 /// An array that shares its memory, so that writing elements copies, which is logged.
@@ -124,7 +124,7 @@ impl Writer {
     /// A context that logs here. The caller takes it out of `Written` at the end.
     fn core(&self, world: &World, flavour: Flavour) -> Arc<Core> {
         let log = Log::new(Box::new(self.clone()));
-        let core = world.start(flavour, &[Setting::Log(log)]).unwrap();
+        let core = world.start(flavour, &[Setting::log_to(log)]).unwrap();
         self.get().core = Some(Arc::clone(&core));
         core
     }
@@ -184,7 +184,11 @@ fn a_value_of_another_context_in_the_place_of_a_result_is_freed_before_the_call(
         for flavour in FLAVOURS {
             let (world, writer) = (World::new(), Writer::default());
             let log = Log::new(Box::new(writer.clone()));
-            let start = || world.start(flavour, &[Setting::Log(log.clone())]).unwrap();
+            let start = || {
+                world
+                    .start(flavour, &[Setting::log_to(log.clone())])
+                    .unwrap()
+            };
             let (core, other) = (start(), start());
             writer.get().core = Some(Arc::clone(&core));
             let mut place = Some(ints(&other, &[5]));

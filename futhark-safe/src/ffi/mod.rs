@@ -3,7 +3,7 @@
 //! `array`, `opaque`, `stored`, `raw`, `dynamic`), which add Rust types.
 //!
 //! Other modules can call its functions safely, except these, whose contracts they pass on:
-//! [`borrow`], [`Bytes::new`], [`CommandQueue::new`], [`Lent::adopt`], [`LinkedTable::new`].
+//! [`borrow`], [`Bytes::new`], [`Setting::command_queue`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
 //! * `batch`: many transfers with one wait
 //! * `core`: a context, its lock, and values that were dropped during a call
@@ -113,7 +113,7 @@ pub use memory::RawMemory;
 pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
-pub(crate) use setting::{CommandQueue, Setting, deliver_log};
+pub(crate) use setting::{Setting, deliver_log};
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::shape;
 pub(crate) use shape::{count, elements, shape_array};

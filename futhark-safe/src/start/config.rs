@@ -1,9 +1,14 @@
 //! Settings of a context.
 
+#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
+
+use std::ffi::c_void;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 
 use futhark_manifest::Backend;
+use futhark_sys::table as c;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Log, Setting};
@@ -29,6 +34,10 @@ pub struct Config {
     allow_known_bad_device: bool,
     problem: Option<String>,
 }
+
+/// The numbers of the setting that loads device code: whether the file must be sealed (see `code_file`).
+pub(super) const SEALED: i64 = 1;
+const UNSEALED: i64 = 0;
 
 /// The number of build options that always fit into the runtime's buffer.
 const MOST_BUILD_OPTIONS: usize = 64;
@@ -70,14 +79,16 @@ impl Config {
     /// `multicore`, `ispc`: the number of threads, 1 to 4096. Default: one per core.
     pub fn num_threads(self, n: usize) -> Config {
         let allowed = (1..=4096).contains(&n);
-        self.with_if(Setting::NumThreads(n as i64), allowed, || {
-            format!("expected 1 to 4096 threads, got {n}")
-        })
+        self.with_if(
+            Setting::number(c::FUT_SET_NUM_THREADS, n as i64),
+            allowed,
+            || format!("expected 1 to 4096 threads, got {n}"),
+        )
     }
 
     /// GPU backends: the device, by a part of its name, or `#k` for the k-th one.
     pub fn device(self, name: impl Into<String>) -> Config {
-        self.text(Setting::Device, name.into())
+        self.text(c::FUT_SET_DEVICE, name.into())
     }
 
     /// GPU backends: the device of this number, counted from 0 as in [`Context::devices`](crate::Context::devices).
@@ -87,7 +98,7 @@ impl Config {
 
     /// `opencl`: the platform, by a part of its name, or `#k` for the k-th one.
     pub fn platform(self, name: impl Into<String>) -> Config {
-        self.text(Setting::Platform, name.into())
+        self.text(c::FUT_SET_PLATFORM, name.into())
     }
 
     /// Allows devices that are known to compute wrong results. By default they are an error.
@@ -121,13 +132,16 @@ impl Config {
         if before.is_none() {
             return self.invalid("a build option is empty".to_owned());
         }
-        let is_option = |setting: &&Setting| matches!(setting, Setting::BuildOption(_));
-        if self.settings.iter().filter(is_option).count() == MOST_BUILD_OPTIONS {
+        let options = self
+            .settings
+            .iter()
+            .filter(|setting| setting.is(c::FUT_SET_BUILD_OPTION));
+        if options.count() == MOST_BUILD_OPTIONS {
             return self.invalid(format!(
                 "expected at most {MOST_BUILD_OPTIONS} build options, got more; one string can contain several"
             ));
         }
-        self.text(Setting::BuildOption, option)
+        self.text(c::FUT_SET_BUILD_OPTION, option)
     }
 
     /// GPU backends: caches compiled device code in this file, which makes the next start faster.
@@ -139,7 +153,7 @@ impl Config {
     ///
     /// The files are trusted: anyone who can write them can run code in this process.
     pub fn cache_file(self, path: impl Into<PathBuf>) -> Config {
-        self.path(Setting::CacheFile, path.into())
+        self.path(c::FUT_SET_CACHE_FILE, 0, path.into())
     }
 
     /// `opencl`, `cuda`: writes the compiled device code to this file when the context is created.
@@ -148,7 +162,7 @@ impl Config {
     /// suffix `.sum` holds a checksum, for [`load_device_code`](Self::load_device_code). Creating the context fails if they
     /// cannot be written.
     pub fn dump_device_code(self, path: impl Into<PathBuf>) -> Config {
-        self.path(Setting::DumpCode, path.into())
+        self.path(c::FUT_SET_DUMP_CODE, 0, path.into())
     }
 
     /// `opencl`, `cuda`: loads compiled device code from this file, which
@@ -158,7 +172,7 @@ impl Config {
     /// written by another program, with other settings, or for another device or driver. Anyone who can
     /// write both files can run code on the device.
     pub fn load_device_code(self, path: impl Into<PathBuf>) -> Config {
-        self.path(|path| Setting::LoadCode(path, true), path.into())
+        self.path(c::FUT_SET_LOAD_CODE, SEALED, path.into())
     }
 
     /// Sets tuning parameters to measured values.
@@ -189,23 +203,22 @@ impl Config {
 
     /// Sets the tuning parameter of this name.
     pub fn tuning_param(self, name: impl Into<String>, value: u32) -> Config {
-        let make = |name| Setting::TuningParam(name, i64::from(value));
-        self.text(make, name.into())
+        self.text_and_number(c::FUT_SET_TUNING_PARAM, name.into(), value.into())
     }
 
     /// Logs to [`log_to`](Self::log_to), and enables more checks in the runtime.
     pub fn debugging(self, on: bool) -> Config {
-        self.with(Setting::Debugging(on))
+        self.with(Setting::number(c::FUT_SET_DEBUGGING, on))
     }
 
     /// Measures the time of each step, for [`report`](crate::Context::report).
     pub fn profiling(self, on: bool) -> Config {
-        self.with(Setting::Profiling(on))
+        self.with(Setting::number(c::FUT_SET_PROFILING, on))
     }
 
     /// Logs what the runtime does to [`log_to`](Self::log_to).
     pub fn logging(self, on: bool) -> Config {
-        self.with(Setting::Logging(on))
+        self.with(Setting::number(c::FUT_SET_LOGGING, on))
     }
 
     /// Writes everything that the runtime prints to this writer. Default: the standard error stream.
@@ -228,52 +241,93 @@ impl Config {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn log_to(self, writer: impl Write + Send + 'static) -> Config {
-        self.with(Setting::Log(Log::new(Box::new(writer))))
+        self.with(Setting::log_to(Log::new(Box::new(writer))))
     }
 
     /// GPU backends: the default number of threads per block.
     pub fn block_size(self, n: u32) -> Config {
-        self.size(Setting::BlockSize(n.into()), n)
+        self.size(c::FUT_SET_BLOCK_SIZE, n)
     }
 
     /// GPU backends: the default number of blocks per launch.
     pub fn grid_size(self, n: u32) -> Config {
-        self.size(Setting::GridSize(n.into()), n)
+        self.size(c::FUT_SET_GRID_SIZE, n)
     }
 
     /// GPU backends: the size of tiles in local memory.
     pub fn tile_size(self, n: u32) -> Config {
-        self.size(Setting::TileSize(n.into()), n)
+        self.size(c::FUT_SET_TILE_SIZE, n)
     }
 
     /// GPU backends: the size of tiles in registers.
     pub fn reg_tile_size(self, n: u32) -> Config {
-        self.size(Setting::RegTileSize(n.into()), n)
+        self.size(c::FUT_SET_REG_TILE_SIZE, n)
     }
 
     /// GPU backends: the default amount of parallelism above which a code version is chosen.
     pub fn threshold(self, n: u32) -> Config {
-        self.size(Setting::Threshold(n.into()), n)
+        self.size(c::FUT_SET_THRESHOLD, n)
     }
 
     /// GPU backends: the default number of registers per thread that code is optimised for.
     pub fn registers(self, n: u32) -> Config {
-        self.size(Setting::Registers(n.into()), n)
+        self.size(c::FUT_SET_REGISTERS, n)
     }
 
     /// GPU backends: the default size of the cache, in bytes, that code is optimised for.
     pub fn cache_size(self, n: u32) -> Config {
-        self.size(Setting::Cache(n.into()), n)
+        self.size(c::FUT_SET_CACHE, n)
     }
 
     /// `cuda`, `hip`: uses memory that host and device share.
     pub fn unified_memory(self, on: bool) -> Config {
-        self.with(Setting::UnifiedMemory(on))
+        self.with(Setting::number(c::FUT_SET_UNIFIED_MEMORY, on))
+    }
+
+    /// `opencl`: uses this command queue, its context and its device instead of new ones.
+    ///
+    /// The queue must execute in order, and for [`profiling`](Self::profiling) have
+    /// `CL_QUEUE_PROFILING_ENABLE`; otherwise creating the context fails. The context retains the
+    /// queue. Work that others enqueue runs before later work of the context, and after earlier work.
+    ///
+    /// `futhark-safe/examples/interop` in the repository shares a queue and buffers with the crate `opencl3`.
+    ///
+    /// # Safety
+    ///
+    /// `queue` is a `cl_command_queue`, of the same OpenCL loader that the backend loads (`libOpenCL.so.1`, or
+    /// the file in `FUTHARK_LIBOPENCL`), and is valid until the context is created.
+    pub unsafe fn command_queue(self, queue: NonNull<c_void>) -> Config {
+        // SAFETY: the caller promises the same.
+        self.with(unsafe { Setting::command_queue(queue) })
+    }
+
+    /// GPU backends: compiles this source instead of the program's device code. [`Context::device_source`](crate::Context::device_source)
+    /// returns the original.
+    ///
+    /// # Safety
+    ///
+    /// For every context that is created from this configuration or a clone of it, also with settings added later,
+    /// and of whichever program: the source defines the program's kernels with their parameters, and they access
+    /// only the memory that the original kernels access.
+    pub unsafe fn device_source(self, source: impl Into<String>) -> Config {
+        self.text(c::FUT_SET_DEVICE_SOURCE, source.into())
+    }
+
+    /// `opencl`, `cuda`: loads compiled device code from this file without the checks of
+    /// [`load_device_code`](Self::load_device_code).
+    ///
+    /// # Safety
+    ///
+    /// For every context that is created from this configuration or a clone of it, also with settings added later,
+    /// and of whichever program: the file contains code of the program and backend, compiled for the device and
+    /// driver with the same settings.
+    pub unsafe fn load_device_code_unchecked(self, path: impl Into<PathBuf>) -> Config {
+        self.path(c::FUT_SET_LOAD_CODE, UNSEALED, path.into())
     }
 
     /// A size, which is an `int` in C.
-    fn size(self, setting: Setting, n: u32) -> Config {
-        self.with_if(setting, i32::try_from(n).is_ok(), || {
+    fn size(self, what: u32, n: u32) -> Config {
+        self.with_if(Setting::number(what, n), i32::try_from(n).is_ok(), || {
             format!("expected a size of at most {}, got {n}", i32::MAX)
         })
     }
@@ -303,7 +357,7 @@ impl Config {
         }
     }
 
-    pub(crate) fn with(mut self, setting: Setting) -> Config {
+    fn with(mut self, setting: Setting) -> Config {
         self.settings.push(setting);
         self
     }
@@ -321,14 +375,14 @@ impl Config {
         self
     }
 
+    fn text(self, what: u32, text: String) -> Config {
+        self.text_and_number(what, text, 0)
+    }
+
     /// A setting with text, which must not contain a NUL, since C text ends there.
-    pub(crate) fn text(
-        self,
-        make: impl FnOnce(std::ffi::CString) -> Setting,
-        text: String,
-    ) -> Config {
+    fn text_and_number(self, what: u32, text: String, number: i64) -> Config {
         match std::ffi::CString::new(text) {
-            Ok(text) => self.with(make(text)),
+            Ok(text) => self.with(Setting::text(what, text).with_number(number)),
             Err(error) => {
                 let text = String::from_utf8_lossy(&error.into_vec()).into_owned();
                 self.invalid(format!("the text {text:?} of a setting contains a NUL"))
@@ -337,13 +391,9 @@ impl Config {
     }
 
     /// The path of a file, which the runtime opens.
-    pub(crate) fn path(
-        self,
-        make: impl FnOnce(std::ffi::CString) -> Setting,
-        path: PathBuf,
-    ) -> Config {
+    fn path(self, what: u32, number: i64, path: PathBuf) -> Config {
         match path.into_os_string().into_string() {
-            Ok(path) => self.text(make, path),
+            Ok(path) => self.text_and_number(what, path, number),
             Err(path) => self.invalid(format!("the path of a file {path:?} is not UTF-8")),
         }
     }

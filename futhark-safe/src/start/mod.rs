@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! config.rs     the configuration
-//! native.rs     settings that only the caller can vouch for
 //! known_bad.rs  devices that are known to compute wrong results
 //! cache.rs      the cache file of compiled device code
 //! code_file.rs  files of device code that a context loads or dumps
@@ -12,12 +11,11 @@ mod cache;
 mod code_file;
 mod config;
 mod known_bad;
-mod native;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use futhark_sys::table::Table;
+use futhark_sys::table::{self as c, Table};
 
 use crate::observe::Device;
 use cache::{CacheFile, Turn};
@@ -75,21 +73,21 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
     if !table.is_gpu() {
         return Core::new(table, settings);
     }
-    // The last one counts, as in the runtime.
-    let loaded = settings.iter().filter_map(Setting::loaded_code).next_back();
-    let dumped = settings.iter().filter_map(Setting::dumped_code).next_back();
+    let path = |settings, what| Setting::last(settings, what).map(|(path, _)| Path::new(path));
+    let loaded = path(settings, c::FUT_SET_LOAD_CODE);
+    let dumped = path(settings, c::FUT_SET_DUMP_CODE);
     // A cache file that is set beside loaded code would be written with an invalid header.
-    let is_used = |setting: &&Setting| loaded.is_none() || setting.cache_file().is_none();
+    let is_used = |setting: &&Setting| loaded.is_none() || !setting.is(c::FUT_SET_CACHE_FILE);
     let used: Vec<Setting> = settings.iter().filter(is_used).cloned().collect();
-    let cached = used.iter().filter_map(Setting::cache_file).next_back();
+    let cached = path(&used, c::FUT_SET_CACHE_FILE);
 
     let written: Vec<&Path> = dumped.into_iter().chain(cached).collect();
     let turn = match (&written[..], loaded) {
         ([], None) => None,
-        _ => Some(Turn::of(&written, loaded.map(|(path, _)| path))),
+        _ => Some(Turn::of(&written, loaded)),
     };
-    if let Some((path, true)) = loaded {
-        check_code(table, settings, path)?;
+    if let Some((path, config::SEALED)) = Setting::last(settings, c::FUT_SET_LOAD_CODE) {
+        check_code(table, settings, Path::new(path))?;
     }
     let cache = cached.map(|path| CacheFile::new(path, compiled_with(table, &used, true)));
     if let Some(cache) = &cache {
@@ -106,11 +104,15 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
     Ok(core)
 }
 
+fn selects_device(setting: &Setting) -> bool {
+    setting.is(c::FUT_SET_DEVICE) || setting.is(c::FUT_SET_PLATFORM)
+}
+
 /// Everything that the compiled device code depends on, except the device itself.
 fn compiled_with(table: &Table, settings: &[Setting], with_selection: bool) -> String {
     let code: Vec<_> = settings
         .iter()
-        .filter(|s| s.changes_code() && (with_selection || !s.selects_device()))
+        .filter(|s| s.changes_code() && (with_selection || !selects_device(s)))
         .collect();
     format!("{} {} {code:?}", table.backend(), table.program())
 }
@@ -152,11 +154,7 @@ fn check_code(table: &Table, settings: &[Setting], path: &Path) -> Result<()> {
 fn matching_devices(table: &Table, settings: &[Setting]) -> Result<Vec<Device>> {
     let devices = ffi::devices(table)?.unwrap_or_default();
     let devices = Device::parse(&devices);
-    let Some(chosen) = settings
-        .iter()
-        .filter_map(Setting::chosen_device)
-        .next_back()
-    else {
+    let Some((chosen, _)) = Setting::last(settings, c::FUT_SET_DEVICE) else {
         return Ok(devices);
     };
     // As the runtime reads it: a number counts the devices whose names contain the rest.
@@ -187,7 +185,7 @@ fn matching_devices(table: &Table, settings: &[Setting]) -> Result<Vec<Device>> 
 
 /// The runtime of cuda uses another device if none matches the setting.
 fn reject_missing_device(table: &Table, settings: &[Setting]) -> Result<()> {
-    if table.backend() == "cuda" && settings.iter().any(|s| s.chosen_device().is_some()) {
+    if table.backend() == "cuda" && settings.iter().any(|s| s.is(c::FUT_SET_DEVICE)) {
         matching_devices(table, settings)?;
     }
     Ok(())

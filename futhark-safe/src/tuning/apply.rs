@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use futhark_manifest::Printable;
-use futhark_sys::table::Table;
+use futhark_sys::table::{FUT_SET_TUNING_PARAM, Table};
 
 use super::file::{Line, Tuning};
 use super::unknown::{DEFAULTS, unknown};
@@ -76,5 +76,5 @@ fn no_effect(tuning: &Tuning, line: &Line, table: &Table) -> String {
 
 fn setting(line: &Line) -> Setting {
     let name = CString::new(&*line.name).expect("a name has no control characters");
-    Setting::TuningParam(name, line.value.into())
+    Setting::text(FUT_SET_TUNING_PARAM, name).with_number(line.value)
 }
