@@ -119,6 +119,15 @@ impl Error {
         self
     }
 
+    /// The kind for a failure of the backend without a text: an operation on values runs no code of the program, so
+    /// it fails because of its arguments.
+    pub(crate) fn into_kind_if_silent(self, kind: ErrorKind) -> Error {
+        match (self.kind(), self.c_message()) {
+            (ErrorKind::Backend, None) => self.into_kind(kind),
+            _ => self,
+        }
+    }
+
     pub(crate) fn with_origin(mut self, origin: Origin) -> Error {
         self.0.origin = origin;
         self

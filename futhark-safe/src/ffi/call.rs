@@ -499,10 +499,8 @@ fn failure(
     let function = &locked.table().functions()[number];
     let Failed { error, stage } = failed;
     let error = match error.kind() {
-        // An operation on values runs no code of the program, so a failure without a text
-        // is about its arguments.
-        ErrorKind::Backend if !function.is_entry_point() && error.c_message().is_none() => {
-            error.into_kind(ErrorKind::InvalidArgument)
+        ErrorKind::Backend if !function.is_entry_point() => {
+            error.into_kind_if_silent(ErrorKind::InvalidArgument)
         }
         ErrorKind::Program if stage == Stage::Sizes => error.with_words(sizes(function, inputs)),
         _ => error,

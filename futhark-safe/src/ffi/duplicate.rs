@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::ffi::c_void;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::core::Locked;
 use super::handle::Handle;
-use crate::error::{Error, ErrorKind, Result};
+use super::make::wrap;
+use crate::error::Result;
 
 /// A copy that shares no memory with any other value.
 pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
@@ -31,13 +31,6 @@ pub(super) fn duplicate_locked(
     let mut copy: *mut c_void = std::ptr::null_mut();
     // SAFETY: T and L; V; `copy` is the place of the result.
     unsafe { locked.call(duplicate, &[(&raw mut copy).cast()], &[original], operation) }?;
-    let copy = NonNull::new(copy).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Backend,
-            operation(),
-            "copying succeeded, but returned no value",
-        )
-    })?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
-    Ok(unsafe { Handle::new(Arc::clone(value.core()), copy, value.ty(), 0) })
+    unsafe { wrap(Arc::clone(value.core()), copy, value.ty(), 0, operation()) }
 }

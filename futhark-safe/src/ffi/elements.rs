@@ -9,7 +9,6 @@ use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 use super::consume::make_unique;
 use super::core::{Copied, Core};
 use super::handle::Handle;
-use super::make::Make;
 use super::shape::{Bounds, elements, expect_index};
 use super::trace;
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -31,15 +30,13 @@ fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handl
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     expect_index(array, indices, bounds)?;
     let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
-    let make = Make {
-        core: array.core(),
-        ty: elem,
-        operation: "index",
-        refusal: ErrorKind::Backend,
-    };
     // SAFETY: T: the result is a new value of the array's element type; V; there are as many
     // indices as dimensions; T: outside of the array the C function reads nothing and fails.
-    unsafe { make.by(index, &input, [array]) }
+    unsafe {
+        array
+            .core()
+            .make(elem, "index", (index, &input), [array], None)
+    }
 }
 
 /// Makes an array of `types()[ty]` from elements in row-major order, which are copied.
@@ -79,17 +76,12 @@ pub(crate) fn create_of_values(
     let pointers = values.iter().map(|v| v.value(OPERATION));
     let pointers: Vec<*mut c_void> = pointers.collect::<Result<_>>()?;
     let input = [pointers.as_ptr().cast(), dims.as_ptr().cast()];
-    let make = Make {
-        core,
-        ty,
-        operation: OPERATION,
-        // It runs no code of the program, so it fails only for elements of different sizes.
-        refusal: ErrorKind::InvalidArgument,
-    };
+    let uses = values.iter().copied();
     // SAFETY: T; V: each pointer is a live value of the element type and this context, and
     // there are as many as the product of the dimensions, of which there are as many as the type has;
     // S: they are read when this returns.
-    unsafe { make.by(create, &input, values.iter().copied()) }
+    let made = unsafe { core.make(ty, OPERATION, (create, &input), uses, None) };
+    made.map_err(|error| error.into_kind_if_silent(ErrorKind::InvalidArgument))
 }
 
 /// Overwrites one element in place. This consumes the array: if other values share its
@@ -116,11 +108,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     // many indices as dimensions; M: `array` is borrowed mutably, and `make_unique` ensured
     // that nothing, the element included, shares the memory that is written.
     let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
-    called.map_err(|error| match error.kind() {
-        // As for `create_of_values`.
-        ErrorKind::Backend => error.into_kind(ErrorKind::InvalidArgument),
-        _ => error,
-    })?;
+    called.map_err(|error| error.into_kind_if_silent(ErrorKind::InvalidArgument))?;
     locked.confirm();
     drop(locked);
     if made_copy {
@@ -142,15 +130,10 @@ pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
         let message = "expected the unit type to be one bool; this compiler has another one";
         return Err(Error::new(ErrorKind::Unsupported, "unit", message));
     };
-    let make = Make {
-        core,
-        ty,
-        operation: "unit",
-        refusal: ErrorKind::Backend,
-    };
+    let input = [BYTES.as_ptr().cast()];
     // SAFETY: T; the type is one bool, and the bytes are one bool in the runtime's format;
     // S: they are read when this returns.
-    unsafe { make.by(restore, &[BYTES.as_ptr().cast()], []) }
+    unsafe { core.make(ty, "unit", (restore, &input), [], None) }
 }
 
 /// Expects an array of this shape to have `n` elements.

@@ -4,23 +4,38 @@ use std::ffi::{CStr, c_char, c_void};
 
 use futhark_sys::table::{self as c, Table};
 
-use super::core::{Copied, Core, required};
+use super::core::{Copied, Core, Locked, required};
 use super::host::WRITE;
 use super::setting::Setting;
 use crate::error::{Error, ErrorKind, Result};
 use crate::observe::Copies;
 
 impl Core {
-    /// The runtime's profiling report, a JSON text.
-    pub(crate) fn report(&self) -> Result<String> {
-        let raw = self.table().raw();
-        let call = required(raw.report);
-        let mut text: *mut c_char = std::ptr::null_mut();
+    /// Calls an operation that has no arguments and writes one result, to `out`.
+    ///
+    /// # Safety
+    ///
+    /// The operation of this context's table writes a `T`.
+    unsafe fn ask<T>(
+        &self,
+        call: c::Call,
+        operation: &'static str,
+        out: &mut T,
+    ) -> Result<Locked<'_>> {
         let mut locked = self.locked();
         locked.check([])?;
-        // SAFETY: T and L; the operation writes one pointer.
-        unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "report".into()) }?;
-        locked.confirm();
+        let out = std::ptr::from_mut(out).cast();
+        // SAFETY: T and L; the caller promises the result.
+        unsafe { locked.call(call, &[out], &[], || operation.into()) }?;
+        Ok(locked)
+    }
+
+    /// The runtime's profiling report, a JSON text.
+    pub(crate) fn report(&self) -> Result<String> {
+        let call = required(self.table().raw().report);
+        let mut text: *mut c_char = std::ptr::null_mut();
+        // SAFETY: T: the operation writes one pointer.
+        unsafe { self.ask(call, "report", &mut text) }?.confirm();
         // SAFETY: T: on success it is a text that the caller owns.
         Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
     }
@@ -52,11 +67,9 @@ impl Core {
     /// Bytes in use on the host and their maximum, and the same for the device.
     pub(crate) fn memory(&self) -> Result<[i64; 4]> {
         let call = required(self.table().raw().memory);
-        let mut bytes = [0; 4];
-        let mut locked = self.locked();
-        locked.check([])?;
-        // SAFETY: T and L; the operation writes four numbers.
-        unsafe { locked.call(call, &[bytes.as_mut_ptr().cast()], &[], || "memory".into()) }?;
+        let mut bytes = [0i64; 4];
+        // SAFETY: T: the operation writes four numbers.
+        unsafe { self.ask(call, "memory", &mut bytes) }?;
         Ok(bytes)
     }
 
@@ -66,10 +79,8 @@ impl Core {
             return Ok(None);
         };
         let mut text: *mut c_char = std::ptr::null_mut();
-        let mut locked = self.locked();
-        locked.check([])?;
-        // SAFETY: T and L; the operation writes one pointer.
-        unsafe { locked.call(call, &[(&raw mut text).cast()], &[], || "device".into()) }?;
+        // SAFETY: T: the operation writes one pointer.
+        unsafe { self.ask(call, "device", &mut text) }?;
         // SAFETY: T: a text that the caller owns, or NULL.
         let text = unsafe { take_text(self.table(), text) };
         let no_memory = || Error::new(ErrorKind::OutOfMemory, "device", "no memory");
@@ -82,11 +93,8 @@ impl Core {
             return Ok(None);
         };
         let mut queue: *mut c_void = std::ptr::null_mut();
-        let mut locked = self.locked();
-        locked.check([])?;
-        let out = (&raw mut queue).cast();
-        // SAFETY: T and L; the operation writes one pointer.
-        unsafe { locked.call(call, &[out], &[], || "command queue".into()) }?;
+        // SAFETY: T: the operation writes one pointer.
+        unsafe { self.ask(call, "command queue", &mut queue) }?;
         Ok(Some(queue))
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::core::Core;
 use super::fresh::reserve;
 use super::handle::Handle;
-use super::make::Make;
 use super::trace;
 use super::transfer::keep_if_lost;
 use crate::error::{Error, ErrorKind, Result};
@@ -104,22 +103,14 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         return Err(Error::new(ErrorKind::Unsupported, "restore", message));
     };
     let _span = trace::transfer(core, "restore", || stored.body.len());
-    let make = Make {
-        core,
-        ty: ty as u32,
-        operation: "restore",
-        refusal: ErrorKind::Backend,
-    };
+    let input = [stored.body.as_ptr().cast()];
     // SAFETY: T; `Bytes` holds what `store` wrote for the same type of the same program
     // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was
     // read when this returns.
-    let made = unsafe { make.by(restore, &[stored.body.as_ptr().cast()], []) };
+    let made = unsafe { core.make(ty as u32, "restore", (restore, &input), [], None) };
     // The runtime compares element types itself (our validation cannot tell f16 from u16) and fails
     // without a text; a failing device sets one.
-    made.map_err(|error| match error.kind() {
-        ErrorKind::Backend if error.c_message().is_none() => error.into_kind(ErrorKind::Restore),
-        _ => error,
-    })
+    made.map_err(|error| error.into_kind_if_silent(ErrorKind::Restore))
 }
 
 /// The error for bytes that another program stored.

@@ -12,7 +12,6 @@ use super::core::Core;
 use super::few::Few;
 use super::fresh::reserve;
 use super::handle::Handle;
-use super::make::Make;
 use super::memory::{address, wait};
 use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
 use super::trace;
@@ -101,18 +100,12 @@ pub(super) unsafe fn create_from(
     let dims = for_c(shape, &mut dims);
     let _span = trace::transfer(core, NEW, || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
-    let make = Make {
-        core,
-        ty,
-        operation: NEW,
-        refusal: ErrorKind::Backend,
-    };
     let later = later(batch);
     let input = [data, dims.as_ptr().cast(), (&raw const later).cast()];
     // SAFETY: T; the type has as many dimensions as `dims`, their product is `len`, and
     // `data` holds as many elements of its element type; S: it is copied when this returns, or when the
     // batch has ended.
-    unsafe { make.start(create, &input, [], batch) }
+    unsafe { core.make(ty, NEW, (create, &input), [], batch) }
 }
 
 fn later(batch: Option<&Batch<'_>>) -> i32 {
