@@ -43,56 +43,15 @@ struct Pending<'env> {
     started: bool,
     /// The distinct serials of the transfers, each of which is held.
     serials: Vec<Serial>,
-    kept: Vec<Box<dyn Kept + 'env>>,
+    /// They own the memory of transfers, and are called when the transfers are complete.
+    kept: Vec<Box<dyn FnOnce() + Send + 'env>>,
 }
 
-/// Memory of a transfer that the batch owns.
-trait Kept: Send {
-    /// The transfer is complete.
-    fn complete(self: Box<Self>);
-}
-
-/// The elements of an upload.
-impl<T: Element> Kept for Vec<T> {
-    fn complete(self: Box<Self>) {}
-}
-
-/// The memory of a download, whose length is `n` when it is complete.
-struct Buffer<T> {
-    memory: Vec<T>,
-    n: usize,
-}
-
-impl<T: Element> Buffer<T> {
-    fn new(n: usize) -> Result<Buffer<T>> {
-        let mut memory = Vec::new();
-        reserve(&mut memory, n, READ)?;
-        Ok(Buffer { memory, n })
-    }
-
-    /// # Safety
-    ///
-    /// All `n` elements are written.
-    unsafe fn filled(mut self) -> Vec<T> {
-        // SAFETY: the capacity is `n` elements, and the caller promises that they are written.
-        unsafe { self.memory.set_len(self.n) };
-        self.memory
-    }
-}
-
-/// A download, and where its elements go.
-struct Fill<T, F> {
-    buffer: Buffer<T>,
-    then: F,
-}
-
-impl<T: Element, F: FnOnce(Vec<T>) + Send> Kept for Fill<T, F> {
-    fn complete(self: Box<Self>) {
-        // SAFETY: S: `Batch::end` calls this after a successful wait, and only successful transfers
-        // are kept.
-        let elements = unsafe { self.buffer.filled() };
-        (self.then)(elements);
-    }
+/// A download's memory, which is empty and has a capacity of `n` elements.
+fn buffer<T>(n: usize) -> Result<Vec<T>> {
+    let mut memory = Vec::new();
+    reserve(&mut memory, n, READ)?;
+    Ok(memory)
 }
 
 /// The elements of a download, after its batch.
@@ -189,8 +148,8 @@ impl<'env> Batch<'env> {
         serial
     }
 
-    fn keep(&self, kept: impl Kept + 'env) {
-        self.pending().kept.push(Box::new(kept));
+    fn keep(&self, complete: impl FnOnce() + Send + 'env) {
+        self.pending().kept.push(Box::new(complete));
     }
 
     /// Frees the memory of a transfer that failed, unless the context was lost: the device may still
@@ -217,7 +176,7 @@ impl<'env> Batch<'env> {
         match &made {
             Ok(_) => {
                 if let Cow::Owned(data) = ManuallyDrop::into_inner(data) {
-                    self.keep(data);
+                    self.keep(move || drop(data));
                 }
             }
             Err(error) => self.give_up(data, error),
@@ -250,7 +209,7 @@ impl<'env> Batch<'env> {
             *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(elements);
         };
         if T::ELEM == ElemType::Bool {
-            let mut truths = Buffer::<T>::new(n)?.memory;
+            let mut truths = buffer::<T>(n)?;
             let then = move |bytes: Vec<u8>| {
                 truths.extend(bytes.into_iter().map(truth::<T>));
                 put(truths);
@@ -267,17 +226,22 @@ impl<'env> Batch<'env> {
         n: usize,
         then: impl FnOnce(Vec<T>) + Send + 'env,
     ) -> Result<()> {
-        let mut buffer = ManuallyDrop::new(Buffer::<T>::new(n)?);
-        let start = buffer.memory.as_mut_ptr();
+        let mut memory = ManuallyDrop::new(buffer::<T>(n)?);
+        let start = memory.as_mut_ptr();
         // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
         // for ever.
         let read = unsafe { read_to(array, start.cast(), Some(self)) };
         match &read {
-            Ok(()) => self.keep(Fill {
-                buffer: ManuallyDrop::into_inner(buffer),
-                then,
-            }),
-            Err(error) => self.give_up(buffer, error),
+            Ok(()) => {
+                let mut elements = ManuallyDrop::into_inner(memory);
+                self.keep(move || {
+                    // SAFETY: S: `end` calls this after a successful wait, and only successful transfers are kept; the
+                    // capacity is `n` elements.
+                    unsafe { elements.set_len(n) };
+                    then(elements);
+                });
+            }
+            Err(error) => self.give_up(memory, error),
         }
         read
     }
@@ -318,9 +282,7 @@ impl<'env> Batch<'env> {
         if !at_rest {
             mem::forget(pending.kept);
         } else if ended.waited.is_ok() && ended.valid.is_ok() {
-            for kept in pending.kept {
-                kept.complete();
-            }
+            pending.kept.into_iter().for_each(|complete| complete());
         }
         ended
     }

@@ -11,7 +11,6 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
 use super::core::{Copied, Core, Failed, Locked, Stage};
-use super::few::{FEW, fill, places};
 use super::handle::Handle;
 use super::progress::Serial;
 use super::shape::describe;
@@ -149,6 +148,10 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The lists of a call with at most this many arguments and results are not on the heap. They are not initialised,
+/// since writing them takes as long as checking the arguments.
+const FEW: usize = 8;
+
 /// The lists of a call for C: the pointers to the arguments and to the places of the results, and the
 /// values that C writes. Scalars are written directly to their places.
 struct Lists<'l> {
@@ -202,7 +205,9 @@ impl Core {
         let result = match n_in > FEW || outputs.len() > FEW {
             true => self.call_with_long_lists(function, &mut inputs, outputs),
             false => {
-                let (mut arguments, mut places, mut values) = (places(), places(), places());
+                let mut arguments = [const { MaybeUninit::uninit() }; FEW];
+                let mut places = [const { MaybeUninit::uninit() }; FEW];
+                let mut values = [const { MaybeUninit::uninit() }; FEW];
                 let lists = Lists {
                     arguments: &mut arguments[..n_in],
                     places: &mut places[..outputs.len()],
@@ -371,15 +376,11 @@ impl Core {
             }
         }
         // Copies have other pointers.
-        let slots = inputs.iter().zip(parameters);
-        fill(
-            arguments,
-            slots.map(|(input, slot)| {
-                let pointer = input.pointer(slot, self);
-                debug_assert!(!pointer.is_null(), "a copy fits where its original did");
-                pointer
-            }),
-        );
+        for ((place, input), slot) in arguments.iter_mut().zip(inputs).zip(parameters) {
+            let pointer = input.pointer(slot, self);
+            debug_assert!(!pointer.is_null(), "a copy fits where its original did");
+            place.write(pointer);
+        }
         Ok(())
     }
 

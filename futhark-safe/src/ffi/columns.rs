@@ -13,7 +13,6 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, Column};
 
 use super::core::Core;
-use super::few::{FEW, Few};
 use super::fill::{NewArray, expect_all};
 use super::fresh::reserve;
 use super::handle::Handle;
@@ -27,7 +26,7 @@ use crate::error::{Call, Error, ErrorKind, Result};
 /// The columns of an array of records, in place.
 pub(crate) struct Columns<'a> {
     ty: &'static c::Type,
-    list: List,
+    list: Vec<Column>,
     /// The number of elements of each.
     n: usize,
     array: PhantomData<&'a Handle>,
@@ -52,16 +51,16 @@ pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>
         return Err(array.spent(label(), "the value"));
     }
     let _span = trace::call(core, label, &[]);
-    let mut list = List::new(ty.components().len());
+    let mut list = no_columns(ty);
     let mut locked = core.locked();
     locked.check([array])?;
-    let out = [list.all_mut().as_mut_ptr().cast()];
+    let out = [list.as_mut_ptr().cast()];
     let input = [array.value_or_null().cast_const()];
     // SAFETY: T and L; V; there is a place for each component.
     unsafe { locked.call(columns, &out, &input, || Call::Borrowed(label())) }?;
     drop(locked);
     // SAFETY: T: the call has written each column, whose shape lives as long as the value; M.
-    let n = unsafe { length(list.all(), ty) }?;
+    let n = unsafe { length(&list, ty) }?;
     Ok(Some(Columns {
         ty,
         list,
@@ -134,7 +133,7 @@ pub(crate) struct NewRecords<'a> {
 
 struct InPlace {
     ty: &'static c::Type,
-    list: List,
+    list: Vec<Column>,
     /// The number of elements of each column.
     n: usize,
     /// The number of columns that were given out.
@@ -193,7 +192,7 @@ impl<'a> NewRecords<'a> {
             return Ok(None);
         };
         // No column has more than `n`.
-        expect_all(new.written.get(), new.list.all().len() * new.n)?;
+        expect_all(new.written.get(), new.list.len() * new.n)?;
         Ok(new.array.take())
     }
 }
@@ -220,20 +219,18 @@ impl InPlace {
         if n == 0 {
             return Ok(None);
         }
-        let mut dims = Few::new();
-        let dims = for_c(shape, &mut dims);
         let _span = trace::transfer(core, NEW, || bytes);
-        let mut list = List::new(ty.components().len());
+        let mut list = no_columns(ty);
         let mut value: *mut c_void = ptr::null_mut();
         let mut locked = core.locked();
         locked.check([])?;
-        let out = [(&raw mut value).cast(), list.all_mut().as_mut_ptr().cast()];
-        // SAFETY: T and L; the type has as many dimensions as `dims`, and there is a place for each component.
-        unsafe { locked.call(create, &out, &[dims.as_ptr().cast()], || NEW.into()) }?;
+        let out = [(&raw mut value).cast(), list.as_mut_ptr().cast()];
+        // SAFETY: T and L; the type has as many dimensions as `shape`, and there is a place for each component.
+        unsafe { locked.call(create, &out, &[for_c(shape)], || NEW.into()) }?;
         // SAFETY: T: a successful call returns a new value of the type.
         let array = unsafe { wrap(Arc::clone(core), value, number, 0, NEW) }?;
         drop(locked);
-        let columns = list.all().iter().zip(ty.components());
+        let columns = list.iter().zip(ty.components());
         let mut places = columns.map(|(column, component)| (column.memory, elem_of(component)));
         if !places.all(|(memory, elem)| {
             elem.is_some_and(|elem| !memory.is_null() && memory.addr().is_multiple_of(elem.size()))
@@ -254,12 +251,12 @@ impl InPlace {
 /// A column by its number, whose elements must be of type `T`.
 fn column_of<'l, T: Element>(
     ty: &c::Type,
-    list: &'l List,
+    list: &'l [Column],
     i: usize,
     operation: &'static str,
 ) -> Result<&'l Column> {
     let is_of = |component: &c::Component| component.elem == T::ELEM as u32;
-    match (list.all().get(i), ty.components().get(i)) {
+    match (list.get(i), ty.components().get(i)) {
         (Some(column), Some(component)) if is_of(component) => Ok(column),
         _ => Err(no_column(ty, i, operation)),
     }
@@ -276,39 +273,13 @@ fn no_column(ty: &c::Type, i: usize, operation: &'static str) -> Error {
     Error::new(ErrorKind::InvalidArgument, operation, message)
 }
 
-/// As many columns as a type has, on the heap only if there are many.
-struct List {
-    few: [Column; FEW],
-    many: Vec<Column>,
-    n: usize,
-}
-
-impl List {
-    fn new(n: usize) -> List {
-        let none = Column {
-            memory: ptr::null_mut(),
-            shape: ptr::null(),
-        };
-        List {
-            few: [none; FEW],
-            many: if n > FEW { vec![none; n] } else { Vec::new() },
-            n,
-        }
-    }
-
-    fn all(&self) -> &[Column] {
-        match self.n > FEW {
-            true => &self.many,
-            false => &self.few[..self.n],
-        }
-    }
-
-    fn all_mut(&mut self) -> &mut [Column] {
-        match self.n > FEW {
-            true => &mut self.many,
-            false => &mut self.few[..self.n],
-        }
-    }
+/// Places for as many columns as a type has.
+fn no_columns(ty: &c::Type) -> Vec<Column> {
+    let none = Column {
+        memory: ptr::null_mut(),
+        shape: ptr::null(),
+    };
+    vec![none; ty.components().len()]
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 use super::consume::make_unique;
 use super::core::{Copied, Core};
 use super::handle::Handle;
-use super::shape::{Bounds, elements, expect_index};
+use super::shape::{Bounds, elements, expect_index, for_c};
 use super::trace;
 use crate::error::{Error, ErrorKind, Result, counted};
 
@@ -72,10 +72,9 @@ pub(crate) fn create_of_values(
     for (i, value) in values.iter().enumerate() {
         expect_element(core, elem, value, OPERATION, || format!("element {i}"))?;
     }
-    let dims: Vec<i64> = shape.iter().map(|&dim| dim as i64).collect();
     let pointers = values.iter().map(|v| v.value(OPERATION));
     let pointers: Vec<*mut c_void> = pointers.collect::<Result<_>>()?;
-    let input = [pointers.as_ptr().cast(), dims.as_ptr().cast()];
+    let input = [pointers.as_ptr().cast(), for_c(shape)];
     let uses = values.iter().copied();
     // SAFETY: T; V: each pointer is a live value of the element type and this context, and
     // there are as many as the product of the dimensions, of which there are as many as the type has;

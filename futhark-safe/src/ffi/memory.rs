@@ -7,7 +7,6 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType};
 
 use super::core::Core;
-use super::few::Few;
 use super::handle::Handle;
 use super::make::wrap;
 use super::shape::{elements, for_c};
@@ -133,17 +132,15 @@ pub(crate) unsafe fn borrow(
         let message = "this version of the compiler cannot make arrays from raw memory";
         return Err(Error::new(ErrorKind::Unsupported, OPERATION, message));
     };
-    let mut dims = Few::new();
-    let dims = for_c(shape, &mut dims);
     let mut value: *mut c_void = std::ptr::null_mut();
     let mut locked = core.locked();
     locked.check([])?;
-    // SAFETY: T and L; the type has as many dimensions as `dims`; the caller promises the rest.
+    // SAFETY: T and L; the type has as many dimensions as `shape`; the caller promises the rest.
     unsafe {
         locked.call(
             borrow,
             &[(&raw mut value).cast()],
-            &[pointer.cast_const(), dims.as_ptr().cast()],
+            &[pointer.cast_const(), for_c(shape)],
             || OPERATION.into(),
         )
     }?;

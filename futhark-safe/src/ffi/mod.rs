@@ -76,7 +76,6 @@ mod core;
 mod duplicate;
 mod elements;
 mod failure;
-mod few;
 mod fill;
 mod fresh;
 mod handle;

@@ -5,7 +5,6 @@ use std::ffi::c_void;
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
-use super::few::{Few, fill};
 use super::handle::Handle;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -44,13 +43,11 @@ pub(crate) fn count(shape: &[usize]) -> usize {
     shape.iter().fold(1, |n, &dim| n.saturating_mul(dim))
 }
 
-/// Converts a shape that [`elements`] accepted to C's `int64_t` array, in `place`.
+/// A shape that [`elements`] accepted as C's `int64_t` array: no extent is larger than `i64::MAX`.
 #[inline]
-pub(super) fn for_c<'a>(shape: &[usize], place: &'a mut Few<i64>) -> &'a [i64] {
-    fill(
-        place.room(shape.len()),
-        shape.iter().map(|&extent| extent as i64),
-    )
+pub(super) fn for_c(shape: &[usize]) -> *const c_void {
+    const { assert!(size_of::<usize>() == size_of::<i64>()) };
+    shape.as_ptr().cast()
 }
 
 /// The shape of an array of any rank and elements.

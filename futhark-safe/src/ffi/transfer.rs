@@ -9,7 +9,6 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::batch::Batch;
 use super::core::Core;
-use super::few::Few;
 use super::fresh::reserve;
 use super::handle::Handle;
 use super::memory::{address, wait};
@@ -96,13 +95,11 @@ pub(super) unsafe fn create_from(
         let message = format!("shape {shape:?} has {n}, got {len}");
         return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
     }
-    let mut dims = Few::new();
-    let dims = for_c(shape, &mut dims);
     let _span = trace::transfer(core, NEW, || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
     let later = later(batch);
-    let input = [data, dims.as_ptr().cast(), (&raw const later).cast()];
-    // SAFETY: T; the type has as many dimensions as `dims`, their product is `len`, and
+    let input = [data, for_c(shape), (&raw const later).cast()];
+    // SAFETY: T; the type has as many dimensions as `shape`, their product is `len`, and
     // `data` holds as many elements of its element type; S: it is copied when this returns, or when the
     // batch has ended.
     unsafe { core.make(ty, NEW, (create, &input), [], batch) }
