@@ -17,6 +17,136 @@ use crate::start::Config;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam, apply};
 
+/// The methods that contexts of both interfaces have. They have the fields `core` and `warnings`.
+macro_rules! context_methods {
+    () => {
+        /// The device of the context.
+        ///
+        /// # Errors
+        ///
+        /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn device(&self) -> Result<Device> {
+            self.core.device().map(Device::of_context)
+        }
+
+        /// The memory that the context uses.
+        ///
+        /// # Errors
+        ///
+        /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn memory(&self) -> Result<MemoryUse> {
+            self.core.memory().map(MemoryUse::of)
+        }
+
+        /// The copies of arguments that calls consumed, and of arrays whose elements were written in place, so far.
+        #[must_use]
+        pub fn copies(&self) -> Vec<Copies> {
+            self.core.copies()
+        }
+
+        /// `opencl`: the context's `cl_command_queue`, to enqueue other work or to create contexts on
+        /// the same queue ([`Config::command_queue`]). `None` on other backends.
+        ///
+        /// It is valid as long as the context. Using it is `unsafe`: other work must not write to memory of
+        /// values.
+        ///
+        /// # Errors
+        ///
+        /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
+            self.core.command_queue()
+        }
+
+        /// Waits until all pending work is complete.
+        ///
+        /// Never needed for correct results, since reading a value waits for it. It reports failures of
+        /// GPU kernels that no call has reported yet.
+        ///
+        /// # Errors
+        ///
+        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn sync(&self) -> Result<()> {
+            self.core.simple("sync", |raw| raw.sync)
+        }
+
+        /// Frees memory that the context keeps for later calls.
+        ///
+        /// # Errors
+        ///
+        /// The device failed.
+        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn clear_caches(&self) -> Result<()> {
+            self.core.simple("clear_caches", |raw| raw.clear_caches)
+        }
+
+        /// Pauses profiling, if it was configured.
+        ///
+        /// # Errors
+        ///
+        /// [`ErrorKind::ContextLost`].
+        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn pause_profiling(&self) -> Result<()> {
+            self.core
+                .simple("pause_profiling", |raw| raw.pause_profiling)
+        }
+
+        /// Resumes profiling.
+        ///
+        /// # Errors
+        ///
+        /// [`ErrorKind::ContextLost`].
+        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn unpause_profiling(&self) -> Result<()> {
+            self.core
+                .simple("unpause_profiling", |raw| raw.unpause_profiling)
+        }
+
+        /// The runtime's profiling report, as JSON. Waits as [`sync`](Self::sync) does.
+        ///
+        /// # Errors
+        ///
+        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+        pub fn report(&self) -> Result<String> {
+            self.core.report()
+        }
+
+        /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
+        ///
+        /// Like [`report`](Self::report), it discards the events that it returns.
+        ///
+        /// # Errors
+        ///
+        /// [`ErrorKind::InvalidArgument`]: the runtime's report has an unknown format.
+        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+        #[cfg(feature = "report")]
+        pub fn profile(&self) -> Result<crate::Report> {
+            crate::Report::parse(&self.report()?)
+        }
+
+        /// The settings of the configuration that have no effect on this backend: lines of
+        /// [tunings](Config::tuning) for parameters that only other backends have.
+        ///
+        /// ```text
+        /// for warning in ctx.warnings() {
+        ///     // rows.fut.tuning:1: `rows.suff_outer_par_0` has no effect: backend c has no such tuning parameter
+        ///     eprintln!("{warning}");
+        /// }
+        /// ```
+        #[must_use]
+        pub fn warnings(&self) -> &[String] {
+            &self.warnings
+        }
+
+        /// The program's tuning parameters on this backend. None on `c`, `multicore` and `ispc`.
+        #[must_use]
+        pub fn tuning_params(&self) -> Vec<TuningParam> {
+            tuning::params(self.core.table())
+        }
+    };
+}
+#[cfg(feature = "dynamic")]
+pub(crate) use context_methods;
+
 /// A context of program `P`: a device, its memory, and the program's constants.
 ///
 /// Cloning makes another handle to the same context. Values keep it alive.
@@ -190,54 +320,7 @@ impl<P: Program> Context<P> {
         &self.refused
     }
 
-    /// The device of the context.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn device(&self) -> Result<Device> {
-        self.core.device().map(Device::of_context)
-    }
-
-    /// The memory that the context uses.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn memory(&self) -> Result<MemoryUse> {
-        self.core.memory().map(MemoryUse::of)
-    }
-
-    /// The copies of arguments that calls consumed, and of arrays whose elements were written in place, so far.
-    #[must_use]
-    pub fn copies(&self) -> Vec<Copies> {
-        self.core.copies()
-    }
-
-    /// `opencl`: the context's `cl_command_queue`, to enqueue other work or to create contexts on
-    /// the same queue ([`Config::command_queue`]). `None` on other backends.
-    ///
-    /// It is valid as long as the context. Using it is `unsafe`: other work must not write to memory of
-    /// values.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
-        self.core.command_queue()
-    }
-
-    /// Waits until all pending work is complete.
-    ///
-    /// Never needed for correct results, since reading a value waits for it. It reports failures of
-    /// GPU kernels that no call has reported yet.
-    ///
-    /// # Errors
-    ///
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn sync(&self) -> Result<()> {
-        self.core.simple("sync", |raw| raw.sync)
-    }
+    context_methods!();
 
     /// Frees the context, and reports a failure that no call has reported. Waits as
     /// [`sync`](Self::sync) does.
@@ -261,80 +344,6 @@ impl<P: Program> Context<P> {
             let started = Started { core, warnings };
             (Context::of(started, backend, refused), error)
         })
-    }
-
-    /// Frees memory that the context keeps for later calls.
-    ///
-    /// # Errors
-    ///
-    /// The device failed.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn clear_caches(&self) -> Result<()> {
-        self.core.simple("clear_caches", |raw| raw.clear_caches)
-    }
-
-    /// Pauses profiling, if it was configured.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`].
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn pause_profiling(&self) -> Result<()> {
-        self.core
-            .simple("pause_profiling", |raw| raw.pause_profiling)
-    }
-
-    /// Resumes profiling.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`].
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn unpause_profiling(&self) -> Result<()> {
-        self.core
-            .simple("unpause_profiling", |raw| raw.unpause_profiling)
-    }
-
-    /// The runtime's profiling report, as JSON. Waits as [`sync`](Self::sync) does.
-    ///
-    /// # Errors
-    ///
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn report(&self) -> Result<String> {
-        self.core.report()
-    }
-
-    /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
-    ///
-    /// Like [`report`](Self::report), it discards the events that it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidArgument`]: the runtime's report has an unknown format.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    #[cfg(feature = "report")]
-    pub fn profile(&self) -> Result<crate::Report> {
-        crate::Report::parse(&self.report()?)
-    }
-
-    /// The settings of the configuration that have no effect on this backend: lines of
-    /// [tunings](Config::tuning) for parameters that only other backends have.
-    ///
-    /// ```text
-    /// for warning in ctx.warnings() {
-    ///     // rows.fut.tuning:1: `rows.suff_outer_par_0` has no effect: backend c has no such tuning parameter
-    ///     eprintln!("{warning}");
-    /// }
-    /// ```
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// The program's tuning parameters on this backend. None on `c`, `multicore` and `ispc`.
-    #[must_use]
-    pub fn tuning_params(&self) -> Vec<TuningParam> {
-        tuning::params(self.core.table())
     }
 
     /// The program's tuning parameters on a backend, without a context or a device.

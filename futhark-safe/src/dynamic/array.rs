@@ -1,10 +1,8 @@
 //! Arrays of scalars known at run time: copies, views, and the crate ndarray.
 
-use futhark_sys::table::FUT_ARRAY;
-
 use super::value::Array;
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::ffi;
 
 impl Array {
@@ -27,8 +25,8 @@ impl Array {
     /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
-        let copy = ffi::duplicate(&self.handle)?;
-        Ok(Array::of(copy, self.elem, self.rank))
+        let handle = ffi::duplicate(&self.handle)?;
+        Ok(Array { handle })
     }
 
     /// Copies the elements into an array of another shape, like [`crate::Array::reshape`], and at its cost.
@@ -39,21 +37,12 @@ impl Array {
     /// type of its rank; nothing was copied. Otherwise the errors of [`to_bytes`](Self::to_bytes).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
-        let (elem, rank) = (self.elem, shape.len());
-        let core = self.handle.core();
-        let mut types = core.table().types().iter().map(|ty| ty.raw());
-        let number = types.position(|ty| {
-            ty.kind == FUT_ARRAY && ty.elem == elem as u32 && ty.rank as usize == rank
-        });
-        let Some(number) = number else {
-            let message =
-                format!("the program has no array type of element type {elem} and rank {rank}");
-            return Err(Error::new(ErrorKind::InvalidArgument, "reshape", message));
-        };
+        let (core, elem) = (self.handle.core(), self.elem());
+        let ty = ffi::array_number(core, elem, shape.len())?;
         ffi::expect_count(shape, self.len())?;
         let bytes = ffi::read_bytes(&self.handle)?;
-        let handle = ffi::create_from_bytes(core, number as u32, elem, shape, &bytes)?;
-        Ok(Array::of(handle, elem, rank))
+        let handle = ffi::create_from_bytes(core, ty, elem, shape, &bytes)?;
+        Ok(Array { handle })
     }
 
     /// Borrows all elements in row-major order without a copy, like [`crate::Array::view`]: `None`

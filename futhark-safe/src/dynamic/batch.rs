@@ -67,9 +67,9 @@ impl<'env> Batch<'_, 'env> {
         shape: &[usize],
         data: impl Into<Cow<'env, [T]>>,
     ) -> Result<Array> {
-        let ty = self.library.array_type(T::ELEM, shape.len())?;
-        let handle = self.batch.create(ty.index() as u32, shape, data.into())?;
-        Ok(Array::of(handle, T::ELEM, shape.len()))
+        let ty = ffi::array_number(self.batch.core(), T::ELEM, shape.len())?;
+        let handle = self.batch.create(ty, shape, data.into())?;
+        Ok(Array { handle })
     }
 
     /// As [`Array::read_into`], without a wait: see [`crate::Batch::read_into`].

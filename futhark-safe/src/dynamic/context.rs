@@ -15,7 +15,7 @@ use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
 use crate::start::Config;
-use crate::tuning::TuningParam;
+use crate::tuning::{self, TuningParam};
 
 /// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]
@@ -109,9 +109,9 @@ impl Context {
     /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
-        let ty = self.library.array_type(elem, shape.len())?;
-        let handle = ffi::create_from_bytes(&self.core, ty.index() as u32, elem, shape, bytes)?;
-        Ok(Array::of(handle, elem, shape.len()))
+        let ty = ffi::array_number(&self.core, elem, shape.len())?;
+        let handle = ffi::create_from_bytes(&self.core, ty, elem, shape, bytes)?;
+        Ok(Array { handle })
     }
 
     /// Creates an array from elements in row-major order.
@@ -120,9 +120,9 @@ impl Context {
     ///
     /// As [`array_from_bytes`](Self::array_from_bytes).
     pub fn array_nd<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
-        let ty = self.library.array_type(T::ELEM, shape.len())?;
-        let handle = ffi::create(&self.core, ty.index() as u32, shape, data)?;
-        Ok(Array::of(handle, T::ELEM, shape.len()))
+        let ty = ffi::array_number(&self.core, T::ELEM, shape.len())?;
+        let handle = ffi::create(&self.core, ty, shape, data)?;
+        Ok(Array { handle })
     }
 
     /// Creates a record or tuple from its fields, in the order of the manifest.
@@ -234,47 +234,7 @@ impl Context {
         })
     }
 
-    /// The device of the context.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn device(&self) -> Result<Device> {
-        self.core.device().map(Device::of_context)
-    }
-
-    /// The memory that the context uses.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn memory(&self) -> Result<MemoryUse> {
-        self.core.memory().map(MemoryUse::of)
-    }
-
-    /// The copies of arguments that calls consumed, and of arrays whose elements were written in place, so far.
-    #[must_use]
-    pub fn copies(&self) -> Vec<Copies> {
-        self.core.copies()
-    }
-
-    /// `opencl`: the context's `cl_command_queue`, like [`crate::Context::command_queue`].
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
-        self.core.command_queue()
-    }
-
-    /// Waits for all pending work, like [`crate::Context::sync`].
-    ///
-    /// # Errors
-    ///
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn sync(&self) -> Result<()> {
-        self.core.simple("sync", |raw| raw.sync)
-    }
+    crate::context::context_methods!();
 
     /// Frees the context and reports failures that no call has reported, like
     /// [`crate::Context::close`].
@@ -294,72 +254,6 @@ impl Context {
             };
             (context, error)
         })
-    }
-
-    /// Frees memory that the context keeps for later calls.
-    ///
-    /// # Errors
-    ///
-    /// The device failed.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn clear_caches(&self) -> Result<()> {
-        self.core.simple("clear_caches", |raw| raw.clear_caches)
-    }
-
-    /// Pauses profiling, if it was configured.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`].
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn pause_profiling(&self) -> Result<()> {
-        self.core
-            .simple("pause_profiling", |raw| raw.pause_profiling)
-    }
-
-    /// Resumes profiling.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ContextLost`].
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn unpause_profiling(&self) -> Result<()> {
-        self.core
-            .simple("unpause_profiling", |raw| raw.unpause_profiling)
-    }
-
-    /// Returns the measurements of the runtime so far, as JSON. Waits like [`sync`](Self::sync).
-    ///
-    /// # Errors
-    ///
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn report(&self) -> Result<String> {
-        self.core.report()
-    }
-
-    /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
-    ///
-    /// Like [`report`](Self::report), it discards the events that it returns.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidArgument`]: the runtime's report has an unknown format.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    #[cfg(feature = "report")]
-    pub fn profile(&self) -> Result<crate::Report> {
-        crate::Report::parse(&self.report()?)
-    }
-
-    /// The settings of the configuration that have no effect, as [`crate::Context::warnings`].
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// The program's tuning parameters on this backend, as [`Library::tuning_params`].
-    #[must_use]
-    pub fn tuning_params(&self) -> Vec<TuningParam> {
-        self.library.tuning_params()
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -444,7 +338,7 @@ impl Library {
     pub(super) fn value(&self, handle: Handle) -> Value {
         let ty = &self.program().types()[handle.ty() as usize];
         match &ty.kind {
-            TypeKind::Array(array) => Value::Array(Array::of(handle, array.elem, array.rank)),
+            TypeKind::Array(_) => Value::Array(Array { handle }),
             TypeKind::Opaque(_) => Value::Opaque(Opaque {
                 handle,
                 library: self.clone(),

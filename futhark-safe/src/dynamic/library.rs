@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use futhark_manifest::{Backend, ElemType, FunctionList, Manifest, Program, TypeId};
+use futhark_manifest::{Backend, FunctionList, Manifest, Program, TypeId};
 use futhark_sys::table::Table;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -156,19 +156,6 @@ impl Library {
                 "type",
                 format!("the program has no type `{name}`; it has {}", list(&all)),
             )
-        })
-    }
-
-    /// Looks up the array type with this element type and rank.
-    pub(crate) fn array_type(&self, elem: ElemType, rank: usize) -> Result<TypeId> {
-        let found = self.program().types_with_ids().find(|(_, ty)| {
-            ty.as_array()
-                .is_some_and(|array| array.elem == elem && array.rank == rank)
-        });
-        found.map(|(id, _)| id).ok_or_else(|| {
-            let message =
-                format!("the program has no array type of element type {elem} and rank {rank}");
-            Error::new(ErrorKind::InvalidArgument, "new array", message)
         })
     }
 }

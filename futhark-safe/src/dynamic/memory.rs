@@ -25,10 +25,10 @@ impl Context {
         shape: &[usize],
         memory: RawMemory,
     ) -> Result<Array> {
-        let ty = self.library().array_type(elem, shape.len())?;
+        let ty = ffi::array_number(self.core(), elem, shape.len())?;
         // SAFETY: the caller promises what `borrow` requires.
-        let handle = unsafe { ffi::borrow(self.core(), ty.index() as u32, elem, memory, shape) }?;
-        Ok(Array::of(handle, elem, shape.len()))
+        let handle = unsafe { ffi::borrow(self.core(), ty, elem, memory, shape) }?;
+        Ok(Array { handle })
     }
 }
 

@@ -111,15 +111,9 @@ impl Scalar {
 /// An array of scalars, in the memory of a context.
 pub struct Array {
     pub(super) handle: Handle,
-    pub(super) elem: ElemType,
-    pub(super) rank: usize,
 }
 
 impl Array {
-    pub(crate) fn of(handle: Handle, elem: ElemType, rank: usize) -> Array {
-        Array { handle, elem, rank }
-    }
-
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
     }
@@ -127,20 +121,20 @@ impl Array {
     /// The element type.
     #[must_use]
     pub fn elem(&self) -> ElemType {
-        self.elem
+        ffi::elem_and_rank(&self.handle).0
     }
 
     /// The number of dimensions.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.rank
+        ffi::elem_and_rank(&self.handle).1
     }
 
     /// The number of elements in each dimension; zeros if the array is [spent](super::Arg::ConsumeMut).
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
         // An array has a shape, unless it is spent.
-        ffi::shape(&self.handle).unwrap_or_else(|_| vec![0; self.rank])
+        ffi::shape(&self.handle).unwrap_or_else(|_| vec![0; self.rank()])
     }
 
     /// Returns all elements in row-major order, as bytes in native order. Waits for them.
@@ -201,8 +195,8 @@ impl Array {
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.handle.is_spent() {
-            true => write!(f, "Array<{}>(spent)", self.elem),
-            false => write!(f, "Array<{}>{:?}", self.elem, self.shape()),
+            true => write!(f, "Array<{}>(spent)", self.elem()),
+            false => write!(f, "Array<{}>{:?}", self.elem(), self.shape()),
         }
     }
 }
@@ -213,7 +207,7 @@ impl Value {
     pub fn type_name(&self) -> String {
         match self {
             Value::Scalar(scalar) => scalar.elem().to_string(),
-            Value::Array(array) => format!("{}{}", "[]".repeat(array.rank), array.elem),
+            Value::Array(array) => format!("{}{}", "[]".repeat(array.rank()), array.elem()),
             Value::Opaque(opaque) => opaque.type_name().to_owned(),
         }
     }

@@ -127,6 +127,11 @@ fn truth<T: Element>(byte: u8) -> T {
 }
 
 impl<'env> Batch<'env> {
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
     fn pending(&self) -> MutexGuard<'_, Pending<'env>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }

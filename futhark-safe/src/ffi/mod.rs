@@ -113,13 +113,13 @@ pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
 pub(crate) use setting::{Setting, deliver_log};
-#[cfg(feature = "dynamic")]
-pub(crate) use shape::shape;
 pub(crate) use shape::{count, elements, shape_array};
+#[cfg(feature = "dynamic")]
+pub(crate) use shape::{elem_and_rank, shape};
 pub use table::LinkedTable;
 pub(crate) use table::backend_of;
 pub(crate) use trace::started;
-pub(crate) use transfer::{create, index, read_into, read_vec};
 #[cfg(feature = "dynamic")]
-pub(crate) use transfer::{create_from_bytes, index_checked_by_c, read_bytes};
+pub(crate) use transfer::{array_number, create_from_bytes, index_checked_by_c, read_bytes};
+pub(crate) use transfer::{create, index, read_into, read_vec};
 pub(crate) use view::view;

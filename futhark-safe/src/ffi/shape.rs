@@ -166,6 +166,13 @@ pub(super) fn length(array: &Handle, operation: &'static str) -> Result<(ElemTyp
     Ok((elem, length_by_size(array, elem.size(), operation)?))
 }
 
+/// The element type and rank of an array of scalars.
+#[cfg(feature = "dynamic")]
+pub(crate) fn elem_and_rank(array: &Handle) -> (ElemType, usize) {
+    let elem = elem_of(array, "array").expect("an array of scalars has their type");
+    (elem, array.table_type().raw().rank as usize)
+}
+
 /// The element type of an array of scalars.
 fn elem_of(array: &Handle, operation: &'static str) -> Result<ElemType> {
     let ty = array.table_type();

@@ -109,6 +109,25 @@ fn later(batch: Option<&Batch<'_>>) -> i32 {
     if batch.is_some() { LATER } else { NOW }
 }
 
+/// The number of the program's array type with these elements and this rank.
+#[cfg(feature = "dynamic")]
+pub(crate) fn array_number(core: &Core, elem: ElemType, rank: usize) -> Result<u32> {
+    let mut numbers = 0..core.table().types().len() as u32;
+    let number = numbers.find(|&ty| is_array(&core.table().types()[ty as usize], elem, rank));
+    number.ok_or_else(|| no_array(elem, rank))
+}
+
+fn is_array(ty: &c::Type, elem: ElemType, rank: usize) -> bool {
+    let ty = ty.raw();
+    ty.kind == FUT_ARRAY && ty.elem == elem as u32 && ty.rank as usize == rank
+}
+
+#[cold]
+fn no_array(elem: ElemType, rank: usize) -> Error {
+    let message = format!("the program has no array type of element type {elem} and rank {rank}");
+    Error::new(ErrorKind::InvalidArgument, NEW, message)
+}
+
 /// The type, if it is an array type of these elements and this rank.
 pub(super) fn array_type(
     core: &Core,
@@ -116,19 +135,9 @@ pub(super) fn array_type(
     elem: ElemType,
     rank: usize,
 ) -> Result<&'static c::Type> {
-    core.table()
-        .types()
-        .get(ty as usize)
-        .filter(|t| {
-            t.raw().kind == FUT_ARRAY
-                && t.raw().elem == elem as u32
-                && t.raw().rank as usize == rank
-        })
-        .ok_or_else(|| {
-            let message =
-                format!("the program has no array type of element type {elem} and rank {rank}");
-            Error::new(ErrorKind::InvalidArgument, NEW, message)
-        })
+    let ty = core.table().types().get(ty as usize);
+    ty.filter(|ty| is_array(ty, elem, rank))
+        .ok_or_else(|| no_array(elem, rank))
 }
 
 /// On a GPU, waits before memory for a result is allocated: memory that is lent to a call is leaked
