@@ -1,7 +1,5 @@
 //! Settings of a context.
 
-#![allow(unsafe_code, reason = "declares unsafe functions of the public API")]
-
 use std::ffi::c_void;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +33,7 @@ pub struct Config {
     problem: Option<String>,
 }
 
-/// The numbers of the setting that loads device code: whether the file must be sealed (see `code_file`).
+/// The numbers of the setting that loads device code: whether the file must be sealed (see `device_code`).
 pub(super) const SEALED: i64 = 1;
 const UNSEALED: i64 = 0;
 
@@ -296,6 +294,7 @@ impl Config {
     ///
     /// `queue` is a `cl_command_queue`, of the same OpenCL loader that the backend loads (`libOpenCL.so.1`, or
     /// the file in `FUTHARK_LIBOPENCL`), and is valid until the context is created.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn command_queue(self, queue: NonNull<c_void>) -> Config {
         // SAFETY: the caller promises the same.
         self.with(unsafe { Setting::command_queue(queue) })
@@ -309,6 +308,7 @@ impl Config {
     /// For every context that is created from this configuration or a clone of it, also with settings added later,
     /// and of whichever program: the source defines the program's kernels with their parameters, and they access
     /// only the memory that the original kernels access.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn device_source(self, source: impl Into<String>) -> Config {
         self.text(c::FUT_SET_DEVICE_SOURCE, source.into())
     }
@@ -321,6 +321,7 @@ impl Config {
     /// For every context that is created from this configuration or a clone of it, also with settings added later,
     /// and of whichever program: the file contains code of the program and backend, compiled for the device and
     /// driver with the same settings.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn load_device_code_unchecked(self, path: impl Into<PathBuf>) -> Config {
         self.path(c::FUT_SET_LOAD_CODE, UNSEALED, path.into())
     }

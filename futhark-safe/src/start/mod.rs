@@ -1,15 +1,13 @@
 //! Starts contexts: rejects devices that are known to be bad, and guards files of device code.
 //!
 //! ```text
-//! config.rs     the configuration
-//! known_bad.rs  devices that are known to compute wrong results
-//! cache.rs      the cache file of compiled device code
-//! code_file.rs  files of device code that a context loads or dumps
+//! config.rs       the configuration
+//! known_bad.rs    devices that are known to compute wrong results
+//! device_code.rs  files of compiled device code: the cache, and those that a context loads or dumps
 //! ```
 
-mod cache;
-mod code_file;
 mod config;
+mod device_code;
 mod known_bad;
 
 use std::path::Path;
@@ -18,9 +16,8 @@ use std::sync::Arc;
 use futhark_sys::table::{self as c, Table};
 
 use crate::observe::Device;
-use cache::{CacheFile, Turn};
-use code_file::CodeFile;
 pub use config::Config;
+use device_code::{CodeFile, Turn};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
@@ -89,7 +86,7 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
     if let Some((path, config::SEALED)) = Setting::last(settings, c::FUT_SET_LOAD_CODE) {
         check_code(table, settings, Path::new(path))?;
     }
-    let cache = cached.map(|path| CacheFile::new(path, compiled_with(table, &used, true)));
+    let cache = cached.map(|path| CodeFile::new(path, compiled_with(table, &used, true)));
     if let Some(cache) = &cache {
         cache.remove_if_stale();
     }
@@ -98,7 +95,7 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
         CodeFile::new(path, compiled_with(table, settings, false)).seal(&core)?;
     }
     if let Some(cache) = cache {
-        cache.seal();
+        cache.seal_cache();
     }
     drop(turn);
     Ok(core)
