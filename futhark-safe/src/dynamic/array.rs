@@ -1,11 +1,98 @@
-//! Arrays of scalars known at run time: copies, views, and the crate ndarray.
+//! Arrays of scalars known at run time.
 
-use super::value::Array;
+use std::fmt;
+
+use futhark_manifest::ElemType;
+
+use super::context::Context;
+use super::value::Scalar;
 use crate::elem::Element;
 use crate::error::Result;
-use crate::ffi;
+use crate::ffi::{self, Handle, RawMemory};
+
+/// An array of scalars, in the memory of a context.
+pub struct Array {
+    pub(super) handle: Handle,
+}
 
 impl Array {
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn elem(&self) -> ElemType {
+        ffi::elem_and_rank(&self.handle).0
+    }
+
+    /// The number of dimensions.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        ffi::elem_and_rank(&self.handle).1
+    }
+
+    /// The number of elements in each dimension; zeros if the array is [spent](super::Arg::ConsumeMut).
+    #[must_use]
+    pub fn shape(&self) -> Vec<usize> {
+        // An array has a shape, unless it is spent.
+        ffi::shape(&self.handle).unwrap_or_else(|_| vec![0; self.rank()])
+    }
+
+    /// Returns all elements in row-major order, as bytes in native order. Waits for them.
+    ///
+    /// # Errors
+    ///
+    /// The call that computes them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        ffi::read_bytes(&self.handle)
+    }
+
+    /// Returns all elements in row-major order. Waits for them.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of [`to_bytes`](Self::to_bytes).
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        ffi::read_vec(&self.handle)
+    }
+
+    /// Copies all elements in row-major order into `to`, which must have the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is unchanged.
+    /// Otherwise the errors of [`to_bytes`](Self::to_bytes).
+    pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
+        ffi::read_into(&self.handle, to)
+    }
+
+    /// Returns one element.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of indices.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
+    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
+    pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
+        let (elem, scalar) = ffi::index(&self.handle, indices)?;
+        Ok(Scalar::from_c(elem, scalar))
+    }
+
+    /// Like [`index`](Self::index), but leaves the bounds check to the C library, so that
+    /// `futhark-conformance` can test it.
+    ///
+    /// # Errors
+    ///
+    /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
+    #[doc(hidden)]
+    pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
+        let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;
+        Ok(Scalar::from_c(elem, scalar))
+    }
+
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -59,12 +146,61 @@ impl Array {
     }
 }
 
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.handle.is_spent() {
+            true => write!(f, "Array<{}>(spent)", self.elem()),
+            false => write!(f, "Array<{}>{:?}", self.elem(), self.shape()),
+        }
+    }
+}
+
+impl Context {
+    /// Makes an array that borrows memory, as [`crate::Context::array_from_raw`].
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the program has no such array type.
+    ///
+    /// # Safety
+    ///
+    /// As for [`crate::Context::array_from_raw`], with elements of type `elem`.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn array_from_raw(
+        &self,
+        elem: ElemType,
+        shape: &[usize],
+        memory: RawMemory,
+    ) -> Result<Array> {
+        let ty = ffi::array_number(self.core(), elem, shape.len())?;
+        // SAFETY: the caller promises what `borrow` requires.
+        let handle = unsafe { ffi::borrow(self.core(), ty, elem, memory, shape) }?;
+        Ok(Array { handle })
+    }
+}
+
+impl Array {
+    /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Array::raw_memory`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`crate::Array::raw_memory`].
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
+        ffi::raw_memory(self.handle())
+    }
+}
+
 #[cfg(feature = "ndarray")]
 mod nd {
     use ndarray::{ArrayBase, ArrayD, Data, Dimension, RawData};
 
     use super::Array;
-    use crate::array::ndarray::with_slice;
+    use crate::array::nd::with_slice;
     use crate::dynamic::Context;
     use crate::elem::Element;
     use crate::error::{Error, ErrorKind, Result};

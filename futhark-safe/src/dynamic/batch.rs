@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::array::Array;
 use super::context::Context;
 use super::library::Library;
-use super::value::Array;
 use crate::batch::Download;
 use crate::elem::Element;
 use crate::error::Result;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
 
+use super::array::Array;
 use super::library::{Library, list};
 use super::opaque::Opaque;
 use super::stored::Stored;
-use super::value::{Arg, Array, Scalar, Value};
+use super::value::{Arg, Scalar, Value};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::ffi::{self, Core, Handle, Input, Output};

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use futhark_manifest::{Backend, FunctionList, Manifest, Program, TypeId};
-use futhark_sys::table::Table;
+use futhark_sys::table::{SYMBOL, Table};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi;
 use crate::observe::Device;
-use crate::start::Config;
-use crate::start::{Started, start};
+use crate::start::{Config, Started, start};
 use crate::tuning::{self, TuningParam};
 
 /// A loaded program for one backend. It is never unloaded.
@@ -174,5 +174,74 @@ impl fmt::Debug for Library {
         f.debug_struct("Library")
             .field("table", &self.0.table)
             .finish()
+    }
+}
+
+impl Library {
+    /// Opens a library that was compiled earlier, on this machine or one of the same kind. Needs no
+    /// compiler. `Artifact::library` of the module `compile` is the file of a build; it can be renamed and
+    /// moved.
+    ///
+    /// The library stays loaded until the process ends. Blocks while it is read.
+    ///
+    /// ```no_run
+    /// use futhark_safe::dynamic::Library;
+    ///
+    /// // SAFETY: the file was installed with this program, which built it.
+    /// let library = unsafe { Library::open("/usr/lib/picture/libblur.so") }?;
+    /// println!("{} for {}", library.program_id(), library.backend());
+    /// # Ok::<(), futhark_safe::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by the module `compile` of this version, fails its self-test, or its table and its manifest disagree.
+    ///
+    /// # Safety
+    ///
+    /// The module `compile` made the file, and it was not changed: loading it runs code in it, and its
+    /// table is trusted.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn open(path: impl AsRef<Path>) -> Result<Library> {
+        let path = path.as_ref();
+        let operation = || format!("open of {}", path.display());
+        // The loader would search the system's folders for a bare file name.
+        let file = std::path::absolute(path).map_err(|error| {
+            let message = "cannot make the path absolute";
+            Error::new(ErrorKind::Load, operation(), message).with_source(error)
+        })?;
+        // SAFETY: the caller promises that `compile` made the file, so the symbol is its table.
+        let table = unsafe { futhark_sys::load::open(&file, SYMBOL) };
+        let table = table.map_err(|error| {
+            let message = "expected a shared object that futhark-sys built";
+            Error::new(ErrorKind::Load, operation(), message).with_source(error)
+        })?;
+        Library::of_table(table)
+    }
+}
+
+#[cfg(feature = "compile")]
+impl Library {
+    /// Compiles a program and loads it (feature `compile`). An earlier build of the same program in the
+    /// same folder is reused.
+    ///
+    /// Blocks while the compilers run. Anyone who can write to the folder of the build can run
+    /// code in this process.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Compile`]: [`Build::run`](crate::compile::Build::run) failed; the source is its error.
+    /// [`ErrorKind::Load`]: the library cannot be loaded, or its table and its manifest disagree.
+    pub fn build(build: &futhark_sys::compile::Build) -> Result<Library> {
+        let operation = || format!("build of {}", build.source().display());
+        let artifact = build.run().map_err(|error| {
+            let message = "cannot compile the program";
+            Error::new(ErrorKind::Compile, operation(), message).with_source(error)
+        })?;
+        let table = artifact.open().map_err(|error| {
+            let message = "cannot load the library";
+            Error::new(ErrorKind::Load, operation(), message).with_source(error)
+        })?;
+        Library::of_table(table)
     }
 }

@@ -28,20 +28,16 @@
 
 mod array;
 mod batch;
-#[cfg(feature = "compile")]
-mod build;
 mod context;
 mod library;
-mod memory;
 mod opaque;
-mod open;
 mod stored;
-mod trust;
 mod value;
 
+pub use array::Array;
 pub use batch::Batch;
 pub use context::Context;
 pub use library::Library;
 pub use opaque::Opaque;
 pub use stored::Stored;
-pub use value::{Arg, Array, Scalar, Value};
+pub use value::{Arg, Scalar, Value};

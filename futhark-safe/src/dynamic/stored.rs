@@ -102,3 +102,22 @@ impl serde_core::Serialize for Stored {
         serializer.serialize_bytes(&bytes)
     }
 }
+
+impl Library {
+    /// A stored value with these bytes, as [`Untrusted::trust`].
+    ///
+    /// # Errors
+    ///
+    /// As [`check_stored`](Self::check_stored).
+    ///
+    /// # Safety
+    ///
+    /// As for [`Untrusted::trust`].
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {
+        let found = stored.find_in(self.table())?;
+        // SAFETY: the caller promises that this program stored a value of this type as these bytes.
+        let bytes = unsafe { found.bytes(stored.into_body()) };
+        Ok(Stored::of(bytes))
+    }
+}

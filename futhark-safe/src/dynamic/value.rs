@@ -1,15 +1,13 @@
 //! Values known at run time.
 
-use std::fmt;
-
 use futhark_manifest::ElemType;
 use half::f16;
 
+use super::array::Array;
 use super::opaque::Opaque;
+use crate::elem::Scalar8;
 use crate::elem::sealed::Scalar as _;
-use crate::elem::{Element, Scalar8};
-use crate::error::Result;
-use crate::ffi::{self, Handle, Input};
+use crate::ffi::{Handle, Input};
 
 /// Any value.
 #[derive(Debug)]
@@ -105,99 +103,6 @@ impl Scalar {
         let mut all = [0; 8];
         all[..bytes.len()].copy_from_slice(bytes);
         Some(Scalar::from_c(elem, Scalar8(all)))
-    }
-}
-
-/// An array of scalars, in the memory of a context.
-pub struct Array {
-    pub(super) handle: Handle,
-}
-
-impl Array {
-    pub(crate) fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    /// The element type.
-    #[must_use]
-    pub fn elem(&self) -> ElemType {
-        ffi::elem_and_rank(&self.handle).0
-    }
-
-    /// The number of dimensions.
-    #[must_use]
-    pub fn rank(&self) -> usize {
-        ffi::elem_and_rank(&self.handle).1
-    }
-
-    /// The number of elements in each dimension; zeros if the array is [spent](super::Arg::ConsumeMut).
-    #[must_use]
-    pub fn shape(&self) -> Vec<usize> {
-        // An array has a shape, unless it is spent.
-        ffi::shape(&self.handle).unwrap_or_else(|_| vec![0; self.rank()])
-    }
-
-    /// Returns all elements in row-major order, as bytes in native order. Waits for them.
-    ///
-    /// # Errors
-    ///
-    /// The call that computes them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        ffi::read_bytes(&self.handle)
-    }
-
-    /// Returns all elements in row-major order. Waits for them.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of [`to_bytes`](Self::to_bytes).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        ffi::read_vec(&self.handle)
-    }
-
-    /// Copies all elements in row-major order into `to`, which must have the same length.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is unchanged.
-    /// Otherwise the errors of [`to_bytes`](Self::to_bytes).
-    pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
-        ffi::read_into(&self.handle, to)
-    }
-
-    /// Returns one element.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of indices.
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
-    pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
-        let (elem, scalar) = ffi::index(&self.handle, indices)?;
-        Ok(Scalar::from_c(elem, scalar))
-    }
-
-    /// Like [`index`](Self::index), but leaves the bounds check to the C library, so that
-    /// `futhark-conformance` can test it.
-    ///
-    /// # Errors
-    ///
-    /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
-    #[doc(hidden)]
-    pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
-        let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;
-        Ok(Scalar::from_c(elem, scalar))
-    }
-}
-
-impl fmt::Debug for Array {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.handle.is_spent() {
-            true => write!(f, "Array<{}>(spent)", self.elem()),
-            false => write!(f, "Array<{}>{:?}", self.elem(), self.shape()),
-        }
     }
 }
 

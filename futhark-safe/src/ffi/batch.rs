@@ -22,10 +22,10 @@ use futhark_manifest::ElemType;
 
 use super::core::expect_none_held;
 use super::core::{Core, Locked};
-use super::fresh::reserve;
+use super::failure::Serial;
 use super::handle::Handle;
-use super::progress::Serial;
 use super::shape::length_of;
+use super::transfer::reserve;
 use super::transfer::{READ, create_from, expect_length, read_to};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result};

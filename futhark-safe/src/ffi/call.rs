@@ -11,8 +11,8 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::consume::make_unique;
 use super::core::{Copied, Core, Failed, Locked, Stage};
+use super::failure::Serial;
 use super::handle::Handle;
-use super::progress::Serial;
 use super::shape::describe;
 use super::trace;
 use crate::elem::{Element, Scalar8};
@@ -384,7 +384,7 @@ impl Core {
         Ok(())
     }
 
-    /// On GPU backends: the serial of the results of a call that succeeded (see `progress`).
+    /// On GPU backends: the serial of the results of a call that succeeded (see `failure`).
     #[inline(never)] // It would take registers from calls on host backends.
     fn serial_of_results(
         &self,

@@ -14,11 +14,10 @@ use futhark_sys::table::{self as c, Column};
 
 use super::core::Core;
 use super::fill::{NewArray, expect_all};
-use super::fresh::reserve;
-use super::handle::Handle;
-use super::make::wrap;
+use super::handle::{Handle, wrap};
 use super::shape::{elements, for_c, length_of_dims};
 use super::trace;
+use super::transfer::reserve;
 use super::transfer::{NEW, READ};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Call, Error, ErrorKind, Result};

@@ -31,9 +31,9 @@ use std::thread::{self, ThreadId};
 use futhark_sys::table::{self as c, Table};
 
 use super::failure::Failure;
+use super::failure::{Progress, Serial, Unchecked};
 use super::handle::Handle;
 use super::log::Log;
-use super::progress::{Progress, Serial, Unchecked};
 use super::setting::Setting;
 use crate::error::{Call, Error, ErrorKind, Origin, Result, counted};
 

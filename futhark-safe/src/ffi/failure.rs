@@ -1,9 +1,22 @@
-//! Failures as the C side records them, and the errors that they become.
+//! Failures as the C side records them, the errors that they become, and on GPU backends the results that they
+//! invalidate.
+//!
+//! A call whose results are arrays returns before they are computed. If the work fails, the next
+//! wait reports that, in whichever operation it happens, and the results contain arbitrary bytes of
+//! device memory. A successful wait confirms all pending values; a failing wait invalidates them.
+//! From then on, using an invalidated value is an error with the message of that failure.
+//!
+//! Each value has a [`Serial`], the number of the outcome (success or failure) that will confirm or
+//! invalidate it. Outcomes are counted, not waits, because a failing wait can record two failures.
+//!
+//! A failure is stored under the serial that it invalidates, until the last value of that serial
+//! is dropped. So there are never more failures than values.
+
+use std::collections::BTreeMap;
 
 use futhark_sys::table as c;
 
-use super::progress::Progress;
-use crate::error::{Call, Error, ErrorKind, Origin};
+use crate::error::{Call, Error, ErrorKind, Origin, Result};
 
 /// A copy of the C side's `struct fut_failure`.
 #[derive(Default)]
@@ -34,7 +47,7 @@ impl Failure {
     /// The calls that this failure, which `operation` reports, can belong to.
     ///
     /// The C side knows whether a failure is of the running call, of an earlier one or of either,
-    /// and `progress` which earlier calls have work that no wait has confirmed. A failed check of the
+    /// and `Progress` which earlier calls have work that no wait has confirmed. A failed check of the
     /// program narrows these down to calls that started kernels with checks.
     pub(super) fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
         let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
@@ -81,5 +94,252 @@ impl Failure {
             )),
         };
         Error::from_c(kind, operation, words, self.text, self.code)
+    }
+}
+
+/// The number of the outcome that confirms or invalidates a value; 0 for a value that was complete
+/// when its call returned.
+pub(super) type Serial = u64;
+
+/// The pending work of a context, protected by its lock.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The number of outcomes so far.
+    waits: Serial,
+    /// The number of live pending values: those started since the last outcome.
+    held: usize,
+    /// Failures by the serial of the values that they invalidated.
+    failures: BTreeMap<Serial, Invalidation>,
+    /// The calls since the last outcome.
+    calls: Calls,
+    /// The subset of `calls` with kernel checks (such as bounds checks) that were not read yet.
+    checking: Calls,
+}
+
+/// A set of calls, up to [`MAX_NAMED`]; `None` for more.
+#[derive(Debug)]
+struct Calls(Option<Vec<&'static str>>);
+
+/// An error names at most this many earlier calls.
+const MAX_NAMED: usize = 4;
+
+/// Which calls have pending kernels that check the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unchecked {
+    /// None.
+    Nothing,
+    /// The last call, and possibly earlier ones.
+    Last,
+    /// Only earlier ones.
+    Earlier,
+}
+
+#[derive(Debug)]
+struct Invalidation {
+    error: Error,
+    /// The number of live values that it invalidates; never 0.
+    held: usize,
+}
+
+impl Progress {
+    /// Records a successful call, whose results may be pending. Returns their serial.
+    pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
+        self.calls.add(call);
+        match unchecked {
+            Unchecked::Nothing => self.checking.clear(),
+            Unchecked::Last => self.checking.add(call),
+            Unchecked::Earlier => {}
+        }
+        self.waits + 1
+    }
+
+    /// Returns the pending calls; with `by_check`, only those with unread kernel checks. `None` if
+    /// there are more than [`MAX_NAMED`].
+    pub(super) fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
+        let calls = if by_check {
+            &self.checking
+        } else {
+            &self.calls
+        };
+        let calls = calls.0.as_ref()?;
+        Some(calls.iter().map(|&call| call.into()).collect())
+    }
+
+    /// Counts one more value of this serial.
+    pub(super) fn hold(&mut self, serial: Serial) {
+        // Only pending values are counted. An invalid one cannot be used to make another.
+        if serial == self.waits + 1 {
+            self.held += 1;
+        }
+    }
+
+    /// Removes one value of this serial from the count.
+    pub(super) fn release(&mut self, serial: Serial) {
+        if serial == self.waits + 1 {
+            self.held -= 1;
+        } else if let Some(failure) = self.failures.get_mut(&serial) {
+            failure.held -= 1;
+            if failure.held == 0 {
+                self.failures.remove(&serial);
+            }
+        }
+    }
+
+    /// Records a wait that succeeded: all pending values are complete.
+    pub(super) fn confirm(&mut self) {
+        self.waits += 1;
+        self.held = 0;
+        self.calls.clear();
+        self.checking.clear();
+    }
+
+    /// Records a wait that failed: all pending values are invalid.
+    pub(super) fn fail(&mut self, error: &Error) {
+        if self.held > 0 {
+            let failure = Invalidation {
+                error: error.again(VALUE),
+                held: self.held,
+            };
+            self.failures.insert(self.waits + 1, failure);
+        }
+        self.confirm();
+    }
+
+    /// Returns the failure that invalidated values of this serial, if any.
+    pub(super) fn verdict(&self, serial: Serial) -> Result<()> {
+        match self.failures.get(&serial) {
+            Some(failure) => Err(failure.error.again(VALUE)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The operation that errors about invalidated values report.
+const VALUE: &str = "use of an invalidated value";
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls(Some(Vec::new()))
+    }
+}
+
+impl Calls {
+    fn add(&mut self, call: &'static str) {
+        let Some(calls) = &mut self.0 else {
+            return;
+        };
+        if calls.contains(&call) {
+            return;
+        }
+        if calls.len() == MAX_NAMED {
+            self.0 = None;
+        } else {
+            calls.push(call);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0.get_or_insert_default().clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn error() -> Error {
+        let text = Some("index out of bounds".to_owned());
+        Error::from_c(ErrorKind::Program, "sync", "", text, 2)
+    }
+
+    /// A value whose computation was started.
+    fn value(progress: &mut Progress) -> Serial {
+        let serial = progress.start("entry point f", Unchecked::Last);
+        progress.hold(serial);
+        serial
+    }
+
+    #[test]
+    fn a_failing_wait_invalidates_only_values_since_the_last_wait() {
+        let mut progress = Progress::default();
+        let early = value(&mut progress);
+        progress.confirm();
+        let (a, b) = (value(&mut progress), value(&mut progress));
+        progress.fail(&error());
+        let later = value(&mut progress);
+        assert!(progress.verdict(0).is_ok());
+        assert!(progress.verdict(early).is_ok());
+        assert!(progress.verdict(later).is_ok());
+        for lost in [a, b] {
+            let error = progress.verdict(lost).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Program);
+            assert_eq!(error.code(), Some(2));
+            assert_eq!(error.c_message(), Some("index out of bounds"));
+        }
+    }
+
+    #[test]
+    fn suspects_are_the_distinct_calls_since_the_last_wait() {
+        let mut progress = Progress::default();
+        let named = |names: &[&'static str]| Some(names.iter().map(|&name| name.into()).collect());
+        assert_eq!(progress.suspects(false), named(&[]));
+        progress.start("f", Unchecked::Last);
+        progress.start("g", Unchecked::Earlier);
+        progress.start("f", Unchecked::Last);
+        assert_eq!(progress.suspects(false), named(&["f", "g"]));
+        assert_eq!(progress.suspects(true), named(&["f"]));
+        // A call that waited before it returned, and started no check after that.
+        progress.start("h", Unchecked::Nothing);
+        assert_eq!(progress.suspects(true), named(&[]));
+        for call in ["a", "b"] {
+            progress.start(call, Unchecked::Last);
+        }
+        assert_eq!(progress.suspects(false), None);
+        assert_eq!(progress.suspects(true), named(&["a", "b"]));
+        progress.confirm();
+        assert_eq!(progress.suspects(false), named(&[]));
+    }
+
+    #[test]
+    fn each_failure_invalidates_only_values_pending_at_that_time() {
+        let mut progress = Progress::default();
+        let a = value(&mut progress);
+        progress.confirm();
+        progress.fail(&error());
+        assert!(progress.verdict(a).is_ok());
+        let b = value(&mut progress);
+        progress.fail(&error());
+        let c = value(&mut progress);
+        progress.fail(&error());
+        assert!(progress.verdict(b).is_err() && progress.verdict(c).is_err());
+        assert!(progress.verdict(a).is_ok());
+    }
+
+    #[test]
+    fn a_failure_is_removed_with_the_last_value_that_it_invalidates() {
+        let mut progress = Progress::default();
+        let (a, b) = (value(&mut progress), value(&mut progress));
+        progress.fail(&error());
+        progress.release(a);
+        assert!(progress.verdict(b).is_err());
+        progress.release(b);
+        assert!(progress.failures.is_empty());
+        // Values dropped before the wait leave no failure behind.
+        for _ in 0..1000 {
+            let serial = value(&mut progress);
+            progress.release(serial);
+            progress.fail(&error());
+        }
+        assert!(progress.failures.is_empty());
+        // Complete values are not counted.
+        let done = value(&mut progress);
+        progress.confirm();
+        progress.hold(done);
+        progress.release(done);
+        progress.release(done);
+        let kept = value(&mut progress);
+        progress.fail(&error());
+        assert_eq!(progress.failures[&kept].held, 1);
     }
 }

@@ -6,12 +6,11 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::core::Core;
-use super::core::expect_none_held;
-use super::fresh::reserve;
+use super::core::{Core, expect_none_held};
 use super::handle::Handle;
 use super::memory::address;
 use super::shape::elements;
+use super::transfer::reserve;
 use super::transfer::{NEW, array_type, create, create_from};
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result, counted};

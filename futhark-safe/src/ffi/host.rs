@@ -1,16 +1,17 @@
-//! Arrays of host backends as slices that own the array.
+//! Elements in place, without a copy: a view of an array, and a slice that owns its array.
 
-use std::fmt;
-use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::{fmt, mem};
+
+use futhark_manifest::ElemType;
 
 use super::consume::make_unique;
 use super::core::Copied;
 use super::handle::Handle;
 use super::memory::address;
+use super::shape::length_of;
 use super::trace;
-use super::view::view;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -107,4 +108,28 @@ impl<T> fmt::Debug for Host<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.array.fmt(f)
     }
+}
+
+/// All elements in row-major order. `None` on GPU backends, and for bools, whose bytes in C can be
+/// other than 0 and 1.
+///
+/// Takes no lock, so it does not wait for a running call.
+pub(crate) fn view<T: Element>(array: &Handle) -> Result<Option<&[T]>> {
+    let n = length_of::<T>(array, "view array")?;
+    if array.core().table().is_gpu() || T::ELEM == ElemType::Bool {
+        return Ok(None);
+    }
+    if n == 0 {
+        // The runtime may not have allocated memory.
+        return Ok(Some(&[]));
+    }
+    let Some(memory) = address(array)?.filter(|memory| memory.cast::<T>().is_aligned()) else {
+        return Ok(None);
+    };
+    // SAFETY: T: `memory` holds `n` elements in row-major order, complete since the call that made
+    // them returned (host backends); every bit pattern is a value of T (bool returned
+    // above); M: they stay, unchanged, for as long as `array` is borrowed.
+    Ok(Some(unsafe {
+        std::slice::from_raw_parts(memory.cast::<T>().as_ptr(), n)
+    }))
 }

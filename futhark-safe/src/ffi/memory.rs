@@ -7,8 +7,7 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType};
 
 use super::core::Core;
-use super::handle::Handle;
-use super::make::wrap;
+use super::handle::{Handle, wrap};
 use super::shape::{elements, for_c};
 use super::table::backend_of;
 use super::transfer::array_type;

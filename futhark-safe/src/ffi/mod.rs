@@ -7,28 +7,23 @@
 //!
 //! * `batch`: many transfers with one wait
 //! * `core`: a context, its lock, and values that were dropped during a call
-//! * `lock`: the lock itself, held by a call or for several
-//! * `failure`: failures as the C side records them, and the errors that they become
-//! * `handle`: a value; keeps its context alive
+//! * `failure`: failures as the C side records them, the errors that they become, and results of asynchronous calls
+//!   that they invalidate
+//! * `handle`: a value, which keeps its context alive, and calls that make one
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
 //!   calls, fetches the error
-//! * `consume`: copies a shared argument before a call overwrites it
+//! * `consume`: copies, also of a shared argument before a call overwrites it
 //! * `inspect`: devices, memory in use, the profiling report
 //! * `log`: a writer that receives the runtime's log
-//! * `make`: calls that make a value and return when it is complete
-//! * `duplicate`: copies that share no memory
 //! * `shape`: shapes and lengths, read from the value
 //! * `fill`: new arrays whose elements are written in place
 //! * `columns`: the columns of arrays of records, read and written in place
-//! * `fresh`: memory for elements that are about to be written
 //! * `transfer`: copies elements between the host and arrays
-//! * `view`: elements in place, without a copy
-//! * `host`: elements in place, in a slice that owns the array
+//! * `host`: elements in place, without a copy
 //! * `memory`: the backend's own memory of arrays, handed out and borrowed
 //! * `plain`: a context lent to plain C calls
 //! * `elements`: arrays of opaque values, element by element
 //! * `opaque`: opaque values as bytes
-//! * `progress`: which results of asynchronous calls are valid
 //! * `setting`: one configuration setting, and its conversion to the C struct
 //! * `table`: tables that are linked in
 //! * `trace`: spans of the crate `tracing`, with that feature
@@ -73,39 +68,34 @@ mod call;
 mod columns;
 mod consume;
 mod core;
-mod duplicate;
 mod elements;
 mod failure;
 mod fill;
-mod fresh;
 mod handle;
 mod host;
 mod inspect;
 mod log;
-mod make;
 mod memory;
 mod opaque;
 mod plain;
-mod progress;
 mod setting;
 mod shape;
 mod table;
 mod trace;
 mod transfer;
-mod view;
 
 pub(crate) use self::core::Core;
 pub(crate) use batch::{Batch, Place, batch};
 pub use call::{Input, Output};
 pub(crate) use columns::{Columns, NewRecords, columns};
-pub(crate) use duplicate::duplicate;
+pub(crate) use consume::duplicate;
 #[cfg(feature = "dynamic")]
 pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub(crate) use fill::{NewArray, create_of, fill, fill_two};
-pub(crate) use fresh::reserve;
 pub use handle::Handle;
 pub(crate) use host::Host;
+pub(crate) use host::view;
 pub(crate) use inspect::{describe_device, device_source, devices};
 pub(crate) use log::{Log, Quiet};
 pub use memory::RawMemory;
@@ -119,7 +109,7 @@ pub(crate) use shape::{elem_and_rank, shape};
 pub use table::LinkedTable;
 pub(crate) use table::backend_of;
 pub(crate) use trace::started;
+pub(crate) use transfer::reserve;
 #[cfg(feature = "dynamic")]
 pub(crate) use transfer::{array_number, create_from_bytes, index_checked_by_c, read_bytes};
 pub(crate) use transfer::{create, index, read_into, read_vec};
-pub(crate) use view::view;

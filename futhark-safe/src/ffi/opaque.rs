@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::core::Core;
-use super::fresh::reserve;
 use super::handle::Handle;
 use super::trace;
-use super::transfer::keep_if_lost;
+use super::transfer::{keep_if_lost, reserve};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The bytes of an opaque value, with its program and type.

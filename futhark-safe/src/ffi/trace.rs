@@ -3,8 +3,7 @@
 //! They run user code, a subscriber, which may use contexts: the caller holds no lock.
 
 use super::call::Input;
-use super::core::Core;
-use super::core::expect_none_held;
+use super::core::{Core, expect_none_held};
 
 /// A span that ends when it is dropped.
 #[must_use]

@@ -90,23 +90,22 @@ use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
 use crate::program::{Linked as _, OpaqueTag, Program};
 
-mod accept;
 mod body;
 mod frame;
 #[cfg(feature = "mac")]
 mod seal;
 #[cfg(feature = "serde")]
 mod serde;
-mod trust;
+mod untrusted;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use accept::accept;
 use frame::Frame;
 #[cfg(feature = "mac")]
 pub use seal::Key;
 #[cfg(all(feature = "mac", feature = "dynamic"))]
 pub(crate) use seal::{seal, unseal};
-pub(crate) use trust::Found;
+pub(crate) use untrusted::Found;
+#[cfg(feature = "dynamic")]
+pub(crate) use untrusted::accept;
 
 impl<G: OpaqueTag> Opaque<G> {
     /// Returns the value as bytes, to be restored later or in a context of another backend of the
