@@ -171,7 +171,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         let indices = index
             .indices()
             .map(|i| i64::try_from(i).unwrap_or(i64::MAX));
-        let (elem, scalar) = ffi::index(&self.handle, &indices)?;
+        let (elem, scalar) = ffi::index(&self.handle, &indices, ffi::Bounds::Ours)?;
         if elem != T::ELEM {
             // Only a hand-written `HasArray` can cause this.
             let message = format!("expected elements of type {}, got {elem}", T::ELEM);

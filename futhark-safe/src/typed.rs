@@ -65,7 +65,7 @@ pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     array: &A,
     index: impl ArrayIndex<R>,
 ) -> Result<E> {
-    let handle = ffi::index_value(array.handle(), &indices(index))?;
+    let handle = ffi::index_value(array.handle(), &indices(index), ffi::Bounds::Ours)?;
     if handle.ty() != E::TYPE {
         let message = format!(
             "expected elements of type {}, but {} has others",

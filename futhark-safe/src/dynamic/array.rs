@@ -77,7 +77,7 @@ impl Array {
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
-        let (elem, scalar) = ffi::index(&self.handle, indices)?;
+        let (elem, scalar) = ffi::index(&self.handle, indices, ffi::Bounds::Ours)?;
         Ok(Scalar::from_c(elem, scalar))
     }
 
@@ -89,7 +89,7 @@ impl Array {
     /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
-        let (elem, scalar) = ffi::index_checked_by_c(&self.handle, indices)?;
+        let (elem, scalar) = ffi::index(&self.handle, indices, ffi::Bounds::OfC)?;
         Ok(Scalar::from_c(elem, scalar))
     }
 

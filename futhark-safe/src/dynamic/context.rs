@@ -214,10 +214,7 @@ impl Context {
         });
         let handles = handles.collect::<Result<Vec<_>>>()?;
         let handle = ffi::create_of_values(&self.core, id.index() as u32, shape, &handles)?;
-        Ok(Opaque {
-            handle,
-            library: self.library.clone(),
-        })
+        Ok(self.library.opaque(handle))
     }
 
     /// Restores a stored value. Any backend of the same program can have stored it.
@@ -229,10 +226,7 @@ impl Context {
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
-        Ok(Opaque {
-            handle,
-            library: self.library.clone(),
-        })
+        Ok(self.library.opaque(handle))
     }
 
     crate::context::context_methods!();
@@ -335,15 +329,17 @@ impl Library {
             .collect())
     }
 
+    pub(super) fn opaque(&self, handle: Handle) -> Opaque {
+        let library = self.clone();
+        Opaque { handle, library }
+    }
+
     /// Wraps a handle in the [`Value`] variant of its type.
     pub(super) fn value(&self, handle: Handle) -> Value {
         let ty = &self.program().types()[handle.ty() as usize];
         match &ty.kind {
             TypeKind::Array(_) => Value::Array(Array { handle }),
-            TypeKind::Opaque(_) => Value::Opaque(Opaque {
-                handle,
-                library: self.clone(),
-            }),
+            TypeKind::Opaque(_) => Value::Opaque(self.opaque(handle)),
         }
     }
 }

@@ -125,7 +125,7 @@ impl Opaque {
     /// value is not an array. [`ErrorKind::Unsupported`]: the library has no such function for the type.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
-        let handle = ffi::index_value(&self.handle, indices)?;
+        let handle = ffi::index_value(&self.handle, indices, ffi::Bounds::Ours)?;
         Ok(self.library.value(handle))
     }
 
@@ -137,7 +137,7 @@ impl Opaque {
     /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
-        let handle = ffi::index_value_checked_by_c(&self.handle, indices)?;
+        let handle = ffi::index_value(&self.handle, indices, ffi::Bounds::OfC)?;
         Ok(self.library.value(handle))
     }
 
@@ -168,10 +168,7 @@ impl Opaque {
     /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Opaque> {
-        Ok(Opaque {
-            handle: ffi::duplicate(&self.handle)?,
-            library: self.library.clone(),
-        })
+        ffi::duplicate(&self.handle).map(|copy| self.library.opaque(copy))
     }
 
     /// Returns the value as bytes that can be restored later, on any backend of the program.

@@ -68,7 +68,7 @@ fn new_records_share_no_memory() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     let mut array = points(&core, &[(0.5, 1), (1.5, 2)]).unwrap();
-    let second = ffi::index_value(&array, &[1]).unwrap();
+    let second = ffi::index_value(&array, &[1], ffi::Bounds::Ours).unwrap();
     ffi::set_value(&mut array, &[0], &second).unwrap();
     assert_eq!(world.copies(), 0);
     let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();

@@ -71,7 +71,7 @@ fn fail_again(core: &Arc<Core>, xs: &Handle) -> [ErrorKind; 5] {
     [
         total(core, xs).unwrap_err().kind(),
         read(xs).unwrap_err().kind(),
-        ffi::index(xs, &[0]).unwrap_err().kind(),
+        ffi::index(xs, &[0], ffi::Bounds::Ours).unwrap_err().kind(),
         ffi::create(core, INTS, &[1], &[1i32]).unwrap_err().kind(),
         core.simple("sync", |raw| raw.sync).unwrap_err().kind(),
     ]

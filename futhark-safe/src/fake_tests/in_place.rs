@@ -188,8 +188,8 @@ fn every_use_of_a_spent_array_is_an_error() {
         is_spent(ffi::read_bytes(&xs), BY);
         is_spent(ffi::read_into(&xs, &mut [0i32; 2]), BY);
         is_spent(ffi::read_into::<i32>(&xs, &mut []), BY);
-        is_spent(ffi::index(&xs, &[0]), BY);
-        is_spent(ffi::index_checked_by_c(&xs, &[0]), BY);
+        is_spent(ffi::index(&xs, &[0], ffi::Bounds::Ours), BY);
+        is_spent(ffi::index(&xs, &[0], ffi::Bounds::OfC), BY);
         is_spent(ffi::view::<i32>(&xs), BY);
         is_spent(ffi::raw_memory(&xs), BY);
         is_spent(ffi::duplicate(&xs), BY);
@@ -256,8 +256,8 @@ fn every_use_of_a_spent_array_of_records_or_element_is_an_error() {
         is_spent(ffi::set_value(&mut points(), &[0], &spent(point())), BY);
         let mut array = spent(points());
         is_spent(ffi::set_value(&mut array, &[0], &point()), BY);
-        is_spent(ffi::index_value(&array, &[0]), BY);
-        is_spent(ffi::index_value_checked_by_c(&array, &[0]), BY);
+        is_spent(ffi::index_value(&array, &[0], ffi::Bounds::Ours), BY);
+        is_spent(ffi::index_value(&array, &[0], ffi::Bounds::OfC), BY);
         is_spent(ffi::store(&array), BY);
         assert_eq!(ffi::shape_array(&array), [0]);
         assert_eq!(world.values(), 0);

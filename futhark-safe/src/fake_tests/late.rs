@@ -33,7 +33,7 @@ fn a_failing_wait_invalidates_exactly_the_pending_values() {
         for value in [&failed, &after, &derived] {
             is_invalid(read(value));
             is_invalid(total(&core, value));
-            is_invalid(ffi::index(value, &[0]));
+            is_invalid(ffi::index(value, &[0], ffi::Bounds::Ours));
             is_invalid(identity(&core, value));
         }
     }
@@ -58,7 +58,7 @@ fn the_next_wait_of_any_kind_reports_the_failure() {
         |core, _| core.simple("clear_caches", |raw| raw.clear_caches),
         |core, _| core.report().map(drop),
         |_, xs| read(xs).map(drop),
-        |_, xs| ffi::index(xs, &[0]).map(drop),
+        |_, xs| ffi::index(xs, &[0], ffi::Bounds::Ours).map(drop),
         |core, xs| total(core, xs).map(drop),
         |core, _| ffi::create(core, INTS, &[1], &[1i32]).map(drop),
         |core, _| {
@@ -141,7 +141,7 @@ fn values_made_from_invalid_ones_are_invalid() {
         [Input::observed(&pair)],
     ));
     is_invalid(ffi::store(&pair).map(|_| ()));
-    is_invalid(ffi::index_value(&points, &[0]));
+    is_invalid(ffi::index_value(&points, &[0], ffi::Bounds::Ours));
     let inputs = [Input::consumed(pair), Input::scalar(1i32)];
     is_invalid(value(&core, "entry_poke", inputs));
     // Values that were complete before the failure are valid.

@@ -29,18 +29,18 @@ fn elements_of_arrays_are_copies() {
         let core = world.core(flavour);
         let points = points(&core, &[0.5, 1.5], &[1, 2]);
         assert_eq!(ffi::shape(&points).unwrap(), [2]);
-        let second = ffi::index_value(&points, &[1]).unwrap();
+        let second = ffi::index_value(&points, &[1], ffi::Bounds::Ours).unwrap();
         for wrong in [&[2i64][..], &[-1], &[], &[0, 0]] {
-            let error = ffi::index_value(&points, wrong).unwrap_err();
+            let error = ffi::index_value(&points, wrong, ffi::Bounds::Ours).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
-            assert!(ffi::index_value_checked_by_c(&points, wrong).is_err());
+            assert!(ffi::index_value(&points, wrong, ffi::Bounds::OfC).is_err());
         }
         drop(points);
         let y = int(&core, "project_opaque_point_y", [Input::observed(&second)]);
         assert_eq!(y.unwrap(), 2);
         // Arrays of scalars have no elements that are values, others none at all.
-        assert!(ffi::index_value(&ints(&core, &[1]), &[0]).is_err());
-        assert!(ffi::index_value(&second, &[0]).is_err());
+        assert!(ffi::index_value(&ints(&core, &[1]), &[0], ffi::Bounds::Ours).is_err());
+        assert!(ffi::index_value(&second, &[0], ffi::Bounds::Ours).is_err());
     }
 }
 

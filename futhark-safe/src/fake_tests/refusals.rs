@@ -100,7 +100,7 @@ fn impossible_shapes_and_indices_are_rejected() {
     assert_eq!(ffi::shape(&t).unwrap(), [3, 2]);
     assert_eq!(read(&t).unwrap(), [1, 4, 2, 5, 3, 6]);
     for wrong in [&[0i64][..], &[3, 0], &[0, -1], &[0, 2], &[0, 0, 0]] {
-        ffi::index(&t, wrong).unwrap_err();
+        ffi::index(&t, wrong, ffi::Bounds::Ours).unwrap_err();
     }
     // C checks the bounds, but not the number of indices, which is checked first.
     for (wrong, kind) in [
@@ -109,11 +109,11 @@ fn impossible_shapes_and_indices_are_rejected() {
         (&[3, 0], ErrorKind::Backend),
         (&[0, -1], ErrorKind::Backend),
     ] {
-        let error = ffi::index_checked_by_c(&t, wrong).unwrap_err();
+        let error = ffi::index(&t, wrong, ffi::Bounds::OfC).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
     }
-    assert!(ffi::index_checked_by_c(&t, &[2, 1]).is_ok());
-    let (_, six) = ffi::index(&t, &[2, 1]).unwrap();
+    assert!(ffi::index(&t, &[2, 1], ffi::Bounds::OfC).is_ok());
+    let (_, six) = ffi::index(&t, &[2, 1], ffi::Bounds::Ours).unwrap();
     assert_eq!(i32::from_c(six), 6);
     assert!(ffi::read_vec::<f32>(&t).is_err());
     assert!(ffi::read_into(&t, &mut [0i32; 5]).is_err());

@@ -117,7 +117,7 @@ impl Walk<'_> {
         let points = ffi::restore(self.core, &ffi::store(points)?)?;
         let n = ffi::shape(&points)?[0];
         let ys = (0..n as i64).map(|i| {
-            let point = ffi::index_value(&points, &[i])?;
+            let point = ffi::index_value(&points, &[i], ffi::Bounds::Ours)?;
             int(
                 self.core,
                 "project_opaque_point_y",

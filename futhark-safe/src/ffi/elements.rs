@@ -14,17 +14,7 @@ use super::trace;
 use crate::error::{Error, ErrorKind, Result, counted};
 
 /// One element: a copy.
-pub(crate) fn index_value(array: &Handle, indices: &[i64]) -> Result<Handle> {
-    index_within(array, indices, Bounds::Ours)
-}
-
-/// As [`index_value`], but leaves the bounds check to C.
-#[cfg(feature = "dynamic")]
-pub(crate) fn index_value_checked_by_c(array: &Handle, indices: &[i64]) -> Result<Handle> {
-    index_within(array, indices, Bounds::OfC)
-}
-
-fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handle> {
+pub(crate) fn index_value(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handle> {
     let ty = array.table_type();
     let elem = element_type(ty, "index")?;
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;

@@ -89,8 +89,6 @@ pub(crate) use batch::{Batch, Place, batch};
 pub use call::{Input, Output};
 pub(crate) use columns::{Columns, NewRecords, columns};
 pub(crate) use consume::duplicate;
-#[cfg(feature = "dynamic")]
-pub(crate) use elements::index_value_checked_by_c;
 pub(crate) use elements::{create_of_values, expect_count, index_value, set_value, unit};
 pub(crate) use fill::{NewArray, create_of, fill, fill_two};
 pub use handle::Handle;
@@ -103,7 +101,7 @@ pub(crate) use memory::{borrow, raw_memory};
 pub(crate) use opaque::{Bytes, other_program, restore, store};
 pub(crate) use plain::Lent;
 pub(crate) use setting::{Setting, deliver_log};
-pub(crate) use shape::{count, elements, shape_array};
+pub(crate) use shape::{Bounds, count, elements, shape_array};
 #[cfg(feature = "dynamic")]
 pub(crate) use shape::{elem_and_rank, shape};
 pub use table::LinkedTable;
@@ -111,5 +109,5 @@ pub(crate) use table::backend_of;
 pub(crate) use trace::started;
 pub(crate) use transfer::reserve;
 #[cfg(feature = "dynamic")]
-pub(crate) use transfer::{array_number, create_from_bytes, index_checked_by_c, read_bytes};
+pub(crate) use transfer::{array_number, create_from_bytes, read_bytes};
 pub(crate) use transfer::{create, index, read_into, read_vec};

@@ -234,7 +234,7 @@ fn other_elements(array: &Handle, expected: ElemType, operation: &'static str) -
 
 /// Which side checks the bounds of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bounds {
+pub(crate) enum Bounds {
     /// Both sides, since C's error names neither the index nor the shape.
     Ours,
     /// C alone, to test its check.

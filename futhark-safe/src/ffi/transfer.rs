@@ -288,17 +288,11 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
 }
 
 /// One element of an array of scalars.
-pub(crate) fn index(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar8)> {
-    index_within(array, indices, Bounds::Ours)
-}
-
-/// As [`index`], but leaves the bounds check to C.
-#[cfg(feature = "dynamic")]
-pub(crate) fn index_checked_by_c(array: &Handle, indices: &[i64]) -> Result<(ElemType, Scalar8)> {
-    index_within(array, indices, Bounds::OfC)
-}
-
-fn index_within(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<(ElemType, Scalar8)> {
+pub(crate) fn index(
+    array: &Handle,
+    indices: &[i64],
+    bounds: Bounds,
+) -> Result<(ElemType, Scalar8)> {
     let (elem, _) = length(array, "index")?;
     expect_index(array, indices, bounds)?;
     let Some(index) = array.table_type().raw().index else {

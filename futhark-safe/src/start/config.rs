@@ -101,7 +101,7 @@ impl Config {
 
     /// Allows devices that are known to compute wrong results. By default they are an error.
     ///
-    /// `src/start/known_bad_devices.toml` of this crate lists them, with the reasons: so far the CPU
+    /// `src/start/known_bad.rs` of this crate lists them, with the reasons: so far the CPU
     /// devices of PoCL 3.1 (`opencl`). Devices that are not listed may be faulty, too.
     pub fn allow_known_bad_device(mut self, allow: bool) -> Config {
         self.allow_known_bad_device = allow;
