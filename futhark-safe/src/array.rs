@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 use crate::context::Context;
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ffi::{self, Handle, Host, Output, RawMemory};
 use crate::program::handle::HasHandle;
 use crate::program::{HasArray, Program, Receive, filled};
@@ -175,7 +175,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
         if elem != T::ELEM {
             // Only a hand-written `HasArray` can cause this.
             let message = format!("expected elements of type {}, got {elem}", T::ELEM);
-            return Err(Error::new(ErrorKind::InvalidArgument, "index", message));
+            return Err(Error::invalid("index", message));
         }
         Ok(T::from_c(scalar))
     }
@@ -526,7 +526,7 @@ pub(crate) mod nd {
     use super::Array;
     use crate::context::Context;
     use crate::elem::Element;
-    use crate::error::{Error, ErrorKind, Result};
+    use crate::error::{Error, Result};
     use crate::program::{HasArray, Program};
 
     impl<P: Program> Context<P> {
@@ -567,7 +567,7 @@ pub(crate) mod nd {
         ///
         /// # Errors
         ///
-        /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`]: an empty array whose other
+        /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): an empty array whose other
         /// dimensions are larger than `ndarray` allows.
         pub fn to_ndarray(&self) -> Result<ndarray::Array<T, Dim<[usize; R]>>>
         where
@@ -576,7 +576,7 @@ pub(crate) mod nd {
         {
             ndarray::Array::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
                 let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
-                Error::new(ErrorKind::InvalidArgument, "array to ndarray", message)
+                Error::invalid("array to ndarray", message)
             })
         }
 

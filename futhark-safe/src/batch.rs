@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use crate::array::Array;
 use crate::context::Context;
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ffi;
 use crate::program::handle::HasHandle as _;
 use crate::program::{HasArray, Program};
@@ -107,7 +107,7 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     ///
     /// # Errors
     ///
-    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`]: the array belongs to another context.
+    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
     pub fn read_into<T: Element, const R: usize>(
         &self,
         array: &Array<P, T, R>,
@@ -120,7 +120,7 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     ///
     /// # Errors
     ///
-    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`]: the array belongs to another context.
+    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
     pub fn to_vec<T: Element, const R: usize>(
         &self,
         array: &Array<P, T, R>,
@@ -140,12 +140,12 @@ impl<T: Element> Download<T> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the batch has not ended, or has failed.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the batch has not ended, or has failed.
     pub fn into_vec(self) -> Result<Vec<T>> {
         let elements = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         elements.ok_or_else(|| {
             let message = "the batch that reads the array has not ended, or has failed";
-            Error::new(ErrorKind::InvalidArgument, "download", message)
+            Error::invalid("download", message)
         })
     }
 }

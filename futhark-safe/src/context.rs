@@ -24,7 +24,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost). An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn device(&self) -> Result<Device> {
             self.core.device().map(Device::of_context)
         }
@@ -33,7 +33,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost). An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn memory(&self) -> Result<MemoryUse> {
             self.core.memory().map(MemoryUse::of)
         }
@@ -52,7 +52,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`]. An [earlier call's failure](crate::Error::is_from_earlier_call).
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost). An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
             self.core.command_queue()
         }
@@ -83,7 +83,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`].
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn pause_profiling(&self) -> Result<()> {
             self.core
@@ -94,7 +94,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`].
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn unpause_profiling(&self) -> Result<()> {
             self.core
@@ -116,7 +116,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::InvalidArgument`]: the runtime's report has an unknown format.
+        /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the runtime's report has an unknown format.
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         #[cfg(feature = "report")]
         pub fn profile(&self) -> Result<crate::Report> {

@@ -100,6 +100,14 @@ impl Error {
         }))
     }
 
+    /// A mistake of the caller: [`ErrorKind::InvalidArgument`].
+    pub(crate) fn invalid(
+        operation: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        Error::new(ErrorKind::InvalidArgument, operation, message)
+    }
+
     /// A failure that the C side reported: this crate's message and the runtime's text.
     pub(crate) fn from_c(
         kind: ErrorKind,

@@ -72,7 +72,7 @@ pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
             E::NAME,
             A::NAME
         );
-        return Err(Error::new(ErrorKind::InvalidArgument, "index", message));
+        return Err(Error::invalid("index", message));
     }
     Ok(Opaque::from_handle(handle).into())
 }

@@ -109,7 +109,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`].
+    /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
         let handle = ffi::duplicate(&self.handle)?;
@@ -120,7 +120,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the shape has another number of elements, or the program has no array
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements, or the program has no array
     /// type of its rank; nothing was copied. Otherwise the errors of [`to_bytes`](Self::to_bytes).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
@@ -140,7 +140,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: `T` is not the element type.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type.
     pub fn view<T: Element>(&self) -> Result<Option<&[T]>> {
         ffi::view(&self.handle)
     }
@@ -203,7 +203,7 @@ mod nd {
     use crate::array::nd::with_slice;
     use crate::dynamic::Context;
     use crate::elem::Element;
-    use crate::error::{Error, ErrorKind, Result};
+    use crate::error::{Error, Result};
 
     impl Array {
         /// Copies all elements into an [`ndarray`] array in standard layout. Waits for them.
@@ -212,12 +212,12 @@ mod nd {
         ///
         /// # Errors
         ///
-        /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`]: the array is empty, and
+        /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the array is empty, and
         /// its other dimensions are larger than `ndarray` allows.
         pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
             ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
                 let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
-                Error::new(ErrorKind::InvalidArgument, "array to ndarray", message)
+                Error::invalid("array to ndarray", message)
             })
         }
     }

@@ -11,7 +11,7 @@ use super::opaque::Opaque;
 use super::stored::Stored;
 use super::value::{Arg, Scalar, Value};
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, ErrorKind, Result, counted};
+use crate::error::{Error, Result, counted};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
@@ -31,7 +31,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unsupported`]: `config` names another backend; otherwise the errors of [`crate::Context::new`].
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): `config` names another backend; otherwise the errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
         let started = library.start(config, &[], "")?;
         Ok(Context {
@@ -53,10 +53,10 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: unknown entry point, wrong number of arguments, wrong
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): unknown entry point, wrong number of arguments, wrong
     /// type of an argument, a borrowed argument for a consumed parameter, or a spent one.
-    /// [`ErrorKind::WrongContext`]: an argument belongs to another context.
-    /// [`ErrorKind::Program`]: the program failed. [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): an argument belongs to another context.
+    /// [`ErrorKind::Program`](crate::ErrorKind::Program): the program failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
@@ -66,7 +66,7 @@ impl Context {
                 "the program has no entry point `{entry}`; it has {}",
                 list(&names)
             );
-            Error::new(ErrorKind::InvalidArgument, "call", message)
+            Error::invalid("call", message)
         })?;
         if args.len() != point.inputs.len() {
             let message = format!(
@@ -74,11 +74,7 @@ impl Context {
                 counted(point.inputs.len(), "argument"),
                 args.len()
             );
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("entry point {entry}"),
-                message,
-            ));
+            return Err(Error::invalid(format!("entry point {entry}"), message));
         }
         let mut inputs: Vec<Input<'_>> = args
             .into_iter()
@@ -106,8 +102,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the shape does not match the number of bytes, its size
-    /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of bytes, its size
+    /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = ffi::array_number(&self.core, elem, shape.len())?;
@@ -130,8 +126,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not a record, or the fields have another
-    /// number or other types. [`ErrorKind::WrongContext`].
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a record, or the fields have another
+    /// number or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
@@ -144,8 +140,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not a sum, the variant is unknown, or the
-    /// payload has another number of values or other types. [`ErrorKind::WrongContext`].
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the variant is unknown, or the
+    /// payload has another number of values or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
@@ -169,8 +165,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not an array of records, the fields have
-    /// another number or other types, or their shapes differ. [`ErrorKind::WrongContext`].
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of records, the fields have
+    /// another number or other types, or their shapes differ. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
@@ -193,10 +189,10 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the type is unknown or not an array of opaque values, the shape
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of opaque values, the shape
     /// has another rank, the number of elements does not match the shape or is zero (the size of an
-    /// element is then unknown), or an element has another type or size. [`ErrorKind::WrongContext`].
-    /// [`ErrorKind::Unsupported`]: the manifest has no such function for the type; compilers provide it
+    /// element is then unknown), or an element has another type or size. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the manifest has no such function for the type; compilers provide it
     /// since 0.25.36.
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_from_values_nd(
@@ -209,7 +205,7 @@ impl Context {
         let handles = elements.iter().enumerate().map(|(i, element)| {
             element.handle().ok_or_else(|| {
                 let message = format!("element {i} must not be a scalar, got {element:?}");
-                Error::new(ErrorKind::InvalidArgument, "new array of values", message)
+                Error::invalid("new array of values", message)
             })
         });
         let handles = handles.collect::<Result<Vec<_>>>()?;
@@ -221,8 +217,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Restore`]: another program stored it, or the runtime rejects the bytes.
-    /// [`ErrorKind::Unsupported`]: values of this type cannot be restored. [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another program stored it, or the runtime rejects the bytes.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
@@ -236,8 +232,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Returns the context with the error. [`ErrorKind::InvalidArgument`]: values or clones of the
-    /// context still exist. [`ErrorKind::ContextLost`].
+    /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values or clones of the
+    /// context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let (warnings, library) = (self.warnings, self.library);
@@ -283,11 +279,7 @@ impl Context {
 }
 
 fn wrong_structure(type_name: &str, what: &str) -> Error {
-    Error::new(
-        ErrorKind::InvalidArgument,
-        format!("type {type_name}"),
-        what.to_owned(),
-    )
+    Error::invalid(format!("type {type_name}"), what.to_owned())
 }
 
 impl Library {

@@ -151,8 +151,7 @@ impl Library {
                 .iter()
                 .map(|ty| ty.name.as_str())
                 .collect();
-            Error::new(
-                ErrorKind::InvalidArgument,
+            Error::invalid(
                 "type",
                 format!("the program has no type `{name}`; it has {}", list(&all)),
             )

@@ -56,7 +56,7 @@ impl Opaque {
                 self.type_name(),
                 list(&names)
             );
-            Error::new(ErrorKind::InvalidArgument, "project", message)
+            Error::invalid("project", message)
         })?;
         let mut values = self.run(&field.project, &[field.ty])?;
         Ok(values.remove(0))
@@ -156,7 +156,7 @@ impl Opaque {
     pub fn set(&mut self, indices: &[i64], element: &Value) -> Result<()> {
         let element = element.handle().ok_or_else(|| {
             let message = format!("the element must not be a scalar, got {element:?}");
-            Error::new(ErrorKind::InvalidArgument, "set element", message)
+            Error::invalid("set element", message)
         })?;
         ffi::set_value(&mut self.handle, indices, element)
     }
@@ -194,7 +194,7 @@ impl Opaque {
 
     fn no(&self, what: &str) -> Error {
         let message = format!("a value of type {} has no {what}", self.type_name());
-        Error::new(ErrorKind::InvalidArgument, "opaque value", message)
+        Error::invalid("opaque value", message)
     }
 }
 

@@ -472,7 +472,7 @@ impl Core {
             self.type_name(expected),
             self.type_name(got)
         );
-        Error::new(ErrorKind::InvalidArgument, function.label(), message)
+        Error::invalid(function.label(), message)
     }
 }
 
@@ -535,11 +535,7 @@ fn clear(outputs: &mut [Output<'_>]) -> bool {
 
 #[cold]
 fn no_function() -> Error {
-    Error::new(
-        ErrorKind::InvalidArgument,
-        "call",
-        "the program has no function of this number",
-    )
+    Error::invalid("call", "the program has no function of this number")
 }
 
 #[cold]
@@ -558,7 +554,7 @@ fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error 
         counted(function.inputs().len(), "argument"),
         counted(function.outputs().len(), "result")
     );
-    Error::new(ErrorKind::InvalidArgument, function.label(), message)
+    Error::invalid(function.label(), message)
 }
 
 /// The message for arguments whose sizes disagree.
@@ -586,5 +582,5 @@ fn not_consumed(function: &c::Function, i: usize) -> Error {
     let message = format!(
         "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
     );
-    Error::new(ErrorKind::InvalidArgument, function.label(), message)
+    Error::invalid(function.label(), message)
 }

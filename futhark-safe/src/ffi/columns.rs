@@ -268,8 +268,10 @@ fn elem_of(component: &c::Component) -> Option<ElemType> {
 /// A mistake of generated code.
 #[cold]
 fn no_column(ty: &c::Type, i: usize, operation: &'static str) -> Error {
-    let message = format!("type {} has no column {i} of these elements", ty.name());
-    Error::new(ErrorKind::InvalidArgument, operation, message)
+    Error::invalid(
+        operation,
+        format!("type {} has no column {i} of these elements", ty.name()),
+    )
 }
 
 /// Places for as many columns as a type has.

@@ -334,7 +334,7 @@ impl Core {
                 "the context has {}, such as values or clones; drop them first",
                 counted(others, "other handle")
             );
-            let error = Error::new(ErrorKind::InvalidArgument, "close", message);
+            let error = Error::invalid("close", message);
             return Err((self, error));
         }
         match self.simple("close", |raw| raw.sync) {

@@ -37,7 +37,7 @@ pub(crate) fn create_of_values(
     values: &[&Handle],
 ) -> Result<Handle> {
     const OPERATION: &str = "new array of values";
-    let fail = |message: String| Err(Error::new(ErrorKind::InvalidArgument, OPERATION, message));
+    let fail = |message: String| Err(Error::invalid(OPERATION, message));
     let Some(array) = core.table().types().get(ty as usize) else {
         return fail("the program has no type of this number".to_owned());
     };
@@ -133,8 +133,10 @@ pub(crate) fn expect_count(shape: &[usize], n: usize) -> Result<()> {
         return Ok(());
     }
     let expected = counted(expected, "element");
-    let message = format!("shape {shape:?} has {expected}, got {n}");
-    Err(Error::new(ErrorKind::InvalidArgument, "new array", message))
+    Err(Error::invalid(
+        "new array",
+        format!("shape {shape:?} has {expected}, got {n}"),
+    ))
 }
 
 /// The number of the element type, if the type is an array of opaque values.
@@ -148,7 +150,7 @@ fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
                 "expected an array of opaque values, got a value of type {}",
                 ty.name()
             );
-            Err(Error::new(ErrorKind::InvalidArgument, operation, message))
+            Err(Error::invalid(operation, message))
         }
     }
 }
@@ -178,7 +180,7 @@ fn expect_element(
         which(),
         value.table_type().name()
     );
-    Err(Error::new(ErrorKind::InvalidArgument, operation, message))
+    Err(Error::invalid(operation, message))
 }
 
 fn unsupported(ty: &c::Type, operation: &'static str) -> Error {

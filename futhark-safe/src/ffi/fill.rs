@@ -13,7 +13,7 @@ use super::shape::elements;
 use super::transfer::reserve;
 use super::transfer::{NEW, array_type, create, create_from};
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result, counted};
+use crate::error::{Error, Result, counted};
 
 /// Makes an array of `types()[ty]` from the first elements of an iterator, in row-major order.
 ///
@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result, counted};
 ///
 /// # Errors
 ///
-/// As for [`create`]; [`ErrorKind::InvalidArgument`]: the iterator has fewer elements than the shape.
+/// As for [`create`]; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the iterator has fewer elements than the shape.
 pub(crate) fn create_of<T: Element>(
     core: &Arc<Core>,
     ty: u32,
@@ -134,16 +134,13 @@ impl<'a, T: Element> NewArray<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is no array. On GPU backends as
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): they are not, or it is a column, which is no array. On GPU backends as
     /// for [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.place {
             Place::Own(array, _) => Ok(array),
-            Place::Part(..) => {
-                let message = "a column in place is no array";
-                Err(Error::new(ErrorKind::InvalidArgument, NEW, message))
-            }
+            Place::Part(..) => Err(Error::invalid(NEW, "a column in place is no array")),
             Place::Buffer(mut buffer) => {
                 // SAFETY: `written` counts elements that were written from the first one on.
                 unsafe { buffer.set_len(self.n) };
@@ -157,7 +154,7 @@ impl<'a, T: Element> NewArray<'a, T> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidArgument`]: the column has fewer elements left. None is written then.
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the column has fewer elements left. None is written then.
 pub(crate) fn fill<Row, T: Element>(
     rows: &[Row],
     column: &mut NewArray<'_, T>,
@@ -193,8 +190,7 @@ fn next<T>(places: &mut [MaybeUninit<T>], n: usize) -> Result<&mut [MaybeUninit<
     let left = places.len();
     places.get_mut(..n).ok_or_else(|| {
         let (left, rows) = (counted(left, "element"), counted(n, "row"));
-        let message = format!("a column has {left} left, got {rows}");
-        Error::new(ErrorKind::InvalidArgument, NEW, message)
+        Error::invalid(NEW, format!("a column has {left} left, got {rows}"))
     })
 }
 
@@ -232,6 +228,8 @@ pub(super) fn expect_all(written: usize, n: usize) -> Result<()> {
     if written == n {
         return Ok(());
     }
-    let message = format!("expected {}, got {written}", counted(n, "element"));
-    Err(Error::new(ErrorKind::InvalidArgument, NEW, message))
+    Err(Error::invalid(
+        NEW,
+        format!("expected {}, got {written}", counted(n, "element")),
+    ))
 }

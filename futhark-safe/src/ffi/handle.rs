@@ -155,7 +155,7 @@ impl Handle {
                  copy (`try_clone`) from before that call"
             ),
         };
-        Error::new(ErrorKind::InvalidArgument, operation, message)
+        Error::invalid(operation, message)
     }
 
     /// The type in the table.

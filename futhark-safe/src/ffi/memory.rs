@@ -107,7 +107,7 @@ pub(crate) unsafe fn borrow(
     shape: &[usize],
 ) -> Result<Handle> {
     const OPERATION: &str = "array from raw memory";
-    let invalid = |message: String| Err(Error::new(ErrorKind::InvalidArgument, OPERATION, message));
+    let invalid = |message: String| Err(Error::invalid(OPERATION, message));
     let backend = backend_of(core.table())?;
     let array = array_type(core, ty, elem, shape.len())?;
     let n = elements(shape, elem)?;

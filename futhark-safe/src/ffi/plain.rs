@@ -145,11 +145,7 @@ impl<'a> Lent<'a> {
             let name = handle.table_type().name();
             let message =
                 format!("the value is of type {name}, which is not the type of the pointer");
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                Self::OPERATION,
-                message,
-            ));
+            return Err(Error::invalid(Self::OPERATION, message));
         }
         self.locked.check([handle])
     }

@@ -30,7 +30,7 @@ pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
 fn too_large(shape: &[usize], elem: ElemType) -> Error {
     let message =
         format!("an array of shape {shape:?} and element type {elem} is larger than any memory");
-    Error::new(ErrorKind::InvalidArgument, "new array", message)
+    Error::invalid("new array", message)
 }
 
 /// The number of elements of an existing array of this shape.
@@ -111,8 +111,10 @@ fn signed_dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i6
 
 #[cold]
 fn no_shape(value: &Handle, operation: &'static str) -> Error {
-    let message = format!("a value of type {} has no shape", value.table_type().name());
-    Error::new(ErrorKind::InvalidArgument, operation, message)
+    Error::invalid(
+        operation,
+        format!("a value of type {} has no shape", value.table_type().name()),
+    )
 }
 
 #[cold]
@@ -180,7 +182,7 @@ fn elem_of(array: &Handle, operation: &'static str) -> Result<ElemType> {
     elem.filter(|_| ty.raw().kind == FUT_ARRAY).ok_or_else(|| {
         let name = ty.name();
         let message = format!("expected an array of scalars, got a value of type {name}");
-        Error::new(ErrorKind::InvalidArgument, operation, message)
+        Error::invalid(operation, message)
     })
 }
 
@@ -224,10 +226,10 @@ pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> 
 #[cold]
 fn other_elements(array: &Handle, expected: ElemType, operation: &'static str) -> Error {
     match elem_of(array, operation) {
-        Ok(elem) => {
-            let message = format!("expected elements of type {elem}, got {expected}");
-            Error::new(ErrorKind::InvalidArgument, operation, message)
-        }
+        Ok(elem) => Error::invalid(
+            operation,
+            format!("expected elements of type {elem}, got {expected}"),
+        ),
         Err(error) => error,
     }
 }
@@ -256,5 +258,5 @@ pub(super) fn expect_index(array: &Handle, indices: &[i64], bounds: Bounds) -> R
         return Ok(());
     }
     let message = format!("index {indices:?} is outside of an array of shape {dims:?}");
-    Err(Error::new(ErrorKind::InvalidArgument, "index", message))
+    Err(Error::invalid("index", message))
 }

@@ -59,7 +59,7 @@ pub(crate) fn create_from_bytes(
             "expected a multiple of the size of {elem}, got {}",
             counted(bytes.len(), "byte")
         );
-        return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
+        return Err(Error::invalid(NEW, message));
     }
     let n = bytes.len() / elem.size();
     if elem == ElemType::Bool {
@@ -91,8 +91,10 @@ pub(super) unsafe fn create_from(
     let n = elements(shape, elem)?;
     if n != len {
         let n = counted(n, "element");
-        let message = format!("shape {shape:?} has {n}, got {len}");
-        return Err(Error::new(ErrorKind::InvalidArgument, NEW, message));
+        return Err(Error::invalid(
+            NEW,
+            format!("shape {shape:?} has {n}, got {len}"),
+        ));
     }
     let _span = trace::transfer(core, NEW, || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
@@ -124,7 +126,7 @@ fn is_array(ty: &c::Type, elem: ElemType, rank: usize) -> bool {
 #[cold]
 fn no_array(elem: ElemType, rank: usize) -> Error {
     let message = format!("the program has no array type of element type {elem} and rank {rank}");
-    Error::new(ErrorKind::InvalidArgument, NEW, message)
+    Error::invalid(NEW, message)
 }
 
 /// The type, if it is an array type of these elements and this rank.
@@ -262,8 +264,7 @@ pub(super) fn expect_length(n: usize, len: usize) -> Result<()> {
 #[cold]
 fn other_length(n: usize, len: usize) -> Error {
     let n = counted(n, "element");
-    let message = format!("the array has {n}, but the slice has {len}");
-    Error::new(ErrorKind::InvalidArgument, READ, message)
+    Error::invalid(READ, format!("the array has {n}, but the slice has {len}"))
 }
 
 /// All elements as bytes in native order; those of bools are 0 or 1.

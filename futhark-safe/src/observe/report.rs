@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// What the runtime measured, from [`Context::profile`](crate::Context::profile).
 ///
@@ -47,11 +47,10 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the text is not such a report.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the text is not such a report.
     pub fn parse(text: &str) -> Result<Report> {
-        let report: Value = serde_json::from_str(text).map_err(|error| {
-            Error::new(ErrorKind::InvalidArgument, OPERATION, "invalid JSON").with_source(error)
-        })?;
+        let report: Value = serde_json::from_str(text)
+            .map_err(|error| Error::invalid(OPERATION, "invalid JSON").with_source(error))?;
         let memory = report["memory"]
             .as_object()
             .ok_or_else(|| missing("memory"))?;
@@ -104,13 +103,13 @@ fn details(details: &serde_json::Map<String, Value>) -> BTreeMap<String, String>
 }
 
 fn missing(what: &str) -> Error {
-    let message = format!("the report has no valid field `{what}`");
-    Error::new(ErrorKind::InvalidArgument, OPERATION, message)
+    Error::invalid(OPERATION, format!("the report has no valid field `{what}`"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
 
     #[test]
     fn other_texts_are_errors() {

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use futhark_manifest::Backend;
 use futhark_sys::table as c;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ffi::{Log, Setting};
 use crate::tuning::Tuning;
 
@@ -350,11 +350,7 @@ impl Config {
     pub(crate) fn settings(&self) -> Result<&[Setting]> {
         match &self.problem {
             None => Ok(&self.settings),
-            Some(problem) => Err(Error::new(
-                ErrorKind::InvalidArgument,
-                "configuration",
-                problem.clone(),
-            )),
+            Some(problem) => Err(Error::invalid("configuration", problem.clone())),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use futhark_manifest::Printable;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// The largest size of a file, in bytes. `futhark autotune` writes a line per threshold.
 const MOST_BYTES: usize = 1 << 20;
@@ -50,7 +50,7 @@ impl Tuning {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: a line has another form, or the text is larger than 1 MiB. The message
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): a line has another form, or the text is larger than 1 MiB. The message
     /// has the number and the text of the line.
     pub fn parse(text: &str) -> Result<Tuning> {
         Tuning::of(None, text)
@@ -60,15 +60,13 @@ impl Tuning {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: the file cannot be read, is not a regular file or not UTF-8, or as for
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the file cannot be read, is not a regular file or not UTF-8, or as for
     /// [`parse`](Self::parse). The message begins with the path.
     pub fn read(path: impl AsRef<Path>) -> Result<Tuning> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let text = text_of(path).map_err(|why| {
-            let message = format!("{name}: {why}");
-            Error::new(ErrorKind::InvalidArgument, OPERATION, message)
-        })?;
+        let text =
+            text_of(path).map_err(|why| Error::invalid(OPERATION, format!("{name}: {why}")))?;
         Tuning::of(Some(name), &text)
     }
 
@@ -106,10 +104,8 @@ impl Tuning {
             file,
             lines: Vec::new(),
         };
-        let fail = |place: String, why: String| {
-            let message = format!("{place}: {why}");
-            Err(Error::new(ErrorKind::InvalidArgument, OPERATION, message))
-        };
+        let fail =
+            |place: String, why: String| Err(Error::invalid(OPERATION, format!("{place}: {why}")));
         if text.len() > MOST_BYTES {
             return fail(tuning.place(1), too_large());
         }
@@ -204,6 +200,7 @@ const NON_BLOCKING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
 
     fn refused(text: &str) -> String {
         let error = Tuning::parse(text).unwrap_err();

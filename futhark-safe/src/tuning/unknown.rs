@@ -4,7 +4,7 @@ use futhark_manifest::Printable;
 
 use super::file::{Line, Tuning};
 use super::near::near;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// The names of defaults, which every GPU backend accepts like tuning parameters.
 pub(super) const DEFAULTS: [&str; 9] = [
@@ -43,5 +43,5 @@ pub(super) fn unknown(tuning: &Tuning, line: &Line, names: &[&str]) -> Error {
         tuning.place(line.number),
         Printable(&line.name)
     );
-    Error::new(ErrorKind::InvalidArgument, "tuning", message)
+    Error::invalid("tuning", message)
 }
