@@ -7,9 +7,18 @@
 //! take minutes. So [`Core::free`] only tries the lock. If a call is running, it adds the value to the list `dropped`,
 //! and the thread that holds the lock frees the list before it unlocks.
 //!
-//! No value stays on the list when both threads go on. `Locked` keeps the list's lock, the list empty, while it
-//! unlocks, and `free` tries the lock again while it holds the list's. So either the thread that unlocks sees the
-//! value, or the other one finds the lock free.
+//! No value stays on the list when both threads go on. One thread adds the value, sets `any_dropped`, and tries the
+//! lock again. The other one frees the list if the flag is set, unlocks, and clears the flag. Both exchange the flag,
+//! and all exchanges of it have one order, in which each happens after those before it. So
+//!
+//! * if the flag is set first, the thread that unlocks sees that it was set. It sets it again and tries the lock, like
+//!   the thread that adds a value;
+//! * otherwise unlocking happens before the lock is tried. So the thread that added the value takes the lock, and frees
+//!   the list before it unlocks. Or a third thread has taken the lock since, and will clear the flag after it has
+//!   unlocked: then the same holds for these two.
+//!
+//! A flag that is cleared under the lock is cleared before the list is taken, which has the value then. This costs a
+//! call one atomic operation; the list's lock would be two.
 //!
 //! # Errors
 //!
@@ -45,6 +54,8 @@ pub(crate) struct Core {
     state: Mutex<State>,
     /// Values that were dropped while a call was running, to be freed under the lock.
     dropped: Mutex<Vec<Dropped>>,
+    /// Whether values were added to the list. Changed by exchanges only.
+    any_dropped: AtomicBool,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
     /// Whether the context is lost, or an error is deferred. Outside of the lock, so that downloads on host
@@ -123,18 +134,19 @@ pub(super) enum Stage {
 pub(super) struct Locked<'a> {
     core: &'a Core,
     state: MutexGuard<'a, State>,
-    /// While the lock is released, so that no value is added: the list of dropped values, which is empty.
-    _dropped: Option<MutexGuard<'a, Vec<Dropped>>>,
     _released: Released<'a>,
 }
 
-/// Delivers the log when the lock has been released.
+/// Frees values that were dropped at the last moment and delivers the log, when the lock has been released.
 struct Released<'a>(&'a Core);
 
 impl Drop for Released<'_> {
     #[inline]
     fn drop(&mut self) {
         count_held(-1);
+        if self.0.any_dropped.swap(false, Ordering::AcqRel) {
+            self.0.free_dropped();
+        }
         self.0.deliver_log();
     }
 }
@@ -204,6 +216,7 @@ impl Core {
             context,
             state: Mutex::default(),
             dropped: Mutex::default(),
+            any_dropped: AtomicBool::new(false),
             lent_to: Mutex::default(),
             has_failed: AtomicBool::new(false),
             log: settings.iter().filter_map(Setting::log).next_back(),
@@ -269,7 +282,6 @@ impl Core {
         Locked {
             core: self,
             state,
-            _dropped: None,
             _released: Released(self),
         }
     }
@@ -309,12 +321,15 @@ impl Core {
 
     #[cold]
     fn free_later(&self, dropped: Dropped) {
-        let mut list = self.dropped();
-        list.push(dropped);
-        // If the call has ended meanwhile. Otherwise the thread that holds the lock frees the value.
-        let locked = self.try_locked();
-        drop(list);
-        drop(locked);
+        self.dropped().push(dropped);
+        self.free_dropped();
+    }
+
+    /// Frees the values on the list, unless a call is running: then the thread that holds the lock frees them.
+    #[cold]
+    fn free_dropped(&self) {
+        self.any_dropped.swap(true, Ordering::AcqRel);
+        drop(self.try_locked());
     }
 
     /// Passes the runtime's log to its writer. The caller holds no lock.
@@ -651,14 +666,11 @@ impl Drop for Locked<'_> {
     /// Frees the values that were dropped meanwhile, before the lock is released.
     #[inline]
     fn drop(&mut self) {
-        let mut list = self.core.dropped();
-        while !list.is_empty() {
-            let dropped = std::mem::take(&mut *list);
-            drop(list);
+        let any = &self.core.any_dropped;
+        while any.load(Ordering::Relaxed) && any.swap(false, Ordering::AcqRel) {
+            let dropped = std::mem::take(&mut *self.core.dropped());
             dropped.iter().for_each(|dropped| self.free(dropped));
-            list = self.core.dropped();
         }
-        self._dropped = Some(list);
     }
 }
 
