@@ -29,7 +29,6 @@ pub(super) fn write_of_records(
     if array.fields.is_empty() {
         return Ok(());
     }
-    let members = names::of_fields(&array.fields);
     let rust = module.names.of(id);
     let _ = writeln!(text, "impl {rust} {{");
     text.push_str(
@@ -38,17 +37,11 @@ pub(super) fn write_of_records(
     records::write_make(module, "pub fn zip", id, &array.zip, &array.fields, text)?;
     if let Some(columns) = Columns::new(module, id, array, array.elem) {
         let row = module.plain_type(array.elem);
-        write_to_vec(
-            &columns,
-            &row,
-            module.number(&array.fields[0].project)?,
-            text,
-        );
+        let field = module.number(&array.fields[0].project)?;
+        write_to_vec(&columns, &row, field, text);
         write_from_slice(&columns, &row, array.rank, text);
     }
-    for (field, member) in array.fields.iter().zip(&members) {
-        records::write_field(module, field, member, text)?;
-    }
+    records::write_methods(module, &array.fields, text)?;
     text.push_str("}\n\n");
     records::write_parts(module, id, &array.fields, text);
     Ok(())
@@ -63,20 +56,14 @@ fn write_common(
     [new, set]: [bool; 2],
     text: &mut String,
 ) {
-    let rust = module.names.of(id);
-    let elem = module.rust_type(elem);
-    let _ = writeln!(text, "::futhark_safe::__array_of!({rust}, {rank}, {elem});");
-    if new {
-        let _ = writeln!(
-            text,
-            "::futhark_safe::__array_new!({rust}, {rank}, {elem});"
-        );
-    }
-    if set {
-        let _ = writeln!(
-            text,
-            "::futhark_safe::__array_set!({rust}, {rank}, {elem});"
-        );
+    let (rust, elem) = (module.names.of(id), module.rust_type(elem));
+    for (macro_name, exists) in [("of", true), ("new", new), ("set", set)] {
+        if exists {
+            let _ = writeln!(
+                text,
+                "::futhark_safe::__array_{macro_name}!({rust}, {rank}, {elem});"
+            );
+        }
     }
     text.push('\n');
 }
@@ -298,10 +285,8 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
             }
             paths => {
                 for a in paths {
-                    let _ = writeln!(
-                        text,
-                        "            __f::fill(rows, &mut columns.{i}, |row| {a})?;"
-                    );
+                    let fill = format!("__f::fill(rows, &mut columns.{i}, |row| {a})?;");
+                    let _ = writeln!(text, "            {fill}");
                 }
             }
         }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{ElemType, FunctionList, Program, Record, Structure, TypeId, TypeRef};
+use futhark_manifest::{
+    ElemType, Field, FunctionList, Program, Record, Structure, TypeId, TypeRef,
+};
 
 use super::docs::Docs;
 use super::names::TypeNames;
@@ -108,6 +110,15 @@ impl<'a> Module<'a> {
             Some(array) => format!("Array<{}, {}>", scalar(array.elem), array.rank),
             None => self.names.of(id).to_owned(),
         }
+    }
+
+    /// A field in Futhark, for documentation.
+    pub(super) fn in_futhark(&self, field: &Field) -> String {
+        code(&format!(
+            "{}: {}",
+            field.name,
+            self.program.name_of(field.ty)
+        ))
     }
 
     /// The Rust type of a parameter that is not consumed.

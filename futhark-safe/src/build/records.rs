@@ -16,7 +16,6 @@ pub(super) fn write(
     text: &mut String,
 ) -> Result<()> {
     let rust = module.names.of(id);
-    let members = names::of_fields(&record.fields);
     let _ = writeln!(text, "impl {rust} {{");
     let what = match record.is_unit() {
         true => "Creates the value.",
@@ -28,16 +27,14 @@ pub(super) fn write(
         text.push_str("}\n\n");
         return Ok(());
     }
-    write_fields(module, id, record, &members, text);
+    write_fields(module, id, record, text);
     if module.plain_record(TypeRef::Type(id)).is_some() {
-        write_from_fields(module, id, record, &members, text);
+        write_from_fields(module, id, record, text);
     }
-    for (field, member) in record.fields.iter().zip(&members) {
-        write_field(module, field, member, text)?;
-    }
+    write_methods(module, &record.fields, text)?;
     text.push_str("}\n\n");
     if !record.is_tuple() {
-        write_struct(module, id, record, &members, text);
+        write_struct(module, id, record, text);
     }
     write_parts(module, id, &record.fields, text);
     Ok(())
@@ -61,25 +58,22 @@ pub(super) fn write_old_unit(
     );
 }
 
-/// Writes a method that returns a field.
-pub(super) fn write_field(
+/// Writes a method for each field, which returns it.
+pub(super) fn write_methods(
     module: &Module<'_>,
-    field: &Field,
-    member: &str,
+    fields: &[Field],
     text: &mut String,
 ) -> Result<()> {
-    let futhark = code(&format!(
-        "{}: {}",
-        field.name,
-        module.program.name_of(field.ty)
-    ));
-    let _ = write!(
-        text,
-        "\n    /// Field {futhark}.\n    \
-         pub fn {member}(&self) -> Result<{}> {{\n        __f::part(self, {})\n    }}\n",
-        module.rust_type(field.ty),
-        module.number(&field.project)?
-    );
+    for (field, member) in fields.iter().zip(names::of_fields(fields)) {
+        let _ = write!(
+            text,
+            "\n    /// Field {}.\n    \
+             pub fn {member}(&self) -> Result<{}> {{\n        __f::part(self, {})\n    }}\n",
+            module.in_futhark(field),
+            module.rust_type(field.ty),
+            module.number(&field.project)?
+        );
+    }
     Ok(())
 }
 
@@ -130,14 +124,11 @@ pub(super) fn write_parts(module: &Module<'_>, id: TypeId, fields: &[Field], tex
         lifetime(fields, "'a")
     );
     for (field, member) in fields.iter().zip(names::of_fields(fields)) {
-        let (name, ty) = (&field.name, module.program.name_of(field.ty));
-        let futhark = code(&format!("{name}: {ty}"));
-        let reference = if field.ty.as_scalar().is_some() {
-            ""
-        } else {
-            "&'a "
+        let reference = match field.ty {
+            TypeRef::Scalar(_) => "",
+            TypeRef::Type(_) => "&'a ",
         };
-        let ty = module.rust_type(field.ty);
+        let (futhark, ty) = (module.in_futhark(field), module.rust_type(field.ty));
         let _ = writeln!(
             text,
             "    /// {futhark}\n    pub {member}: {reference}{ty},"
@@ -155,18 +146,13 @@ fn lifetime(fields: &[Field], name: &str) -> String {
 }
 
 /// Writes `fields`: records of scalars as plain structs or tuples, other fields as values.
-fn write_fields(
-    module: &Module<'_>,
-    id: TypeId,
-    record: &Record,
-    members: &[String],
-    text: &mut String,
-) {
+fn write_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
+    let members = names::of_fields(&record.fields);
     let value = |field: &Field, member: &String| match module.plain_record(field.ty) {
         Some(_) => format!("self.{member}()?.fields()?"),
         None => format!("self.{member}()?"),
     };
-    let fields = record.fields.iter().zip(members);
+    let fields = record.fields.iter().zip(&members);
     text.push_str(
         "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n",
     );
@@ -196,17 +182,12 @@ fn write_fields(
 }
 
 /// Writes `from_fields`, for records of scalars.
-fn write_from_fields(
-    module: &Module<'_>,
-    id: TypeId,
-    record: &Record,
-    members: &[String],
-    text: &mut String,
-) {
+fn write_from_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
+    let members = names::of_fields(&record.fields);
     let rust = module.names.of(id);
     let parts = module.names.parts(id);
     let mut inputs = Vec::new();
-    for (i, (field, member)) in record.fields.iter().zip(members).enumerate() {
+    for (i, (field, member)) in record.fields.iter().zip(&members).enumerate() {
         let member = match record.is_tuple() {
             true => format!("fields.{i}"),
             false => format!("fields.{member}"),
@@ -242,18 +223,10 @@ fn write_from_fields(
     text.push_str("    }\n");
 }
 
-fn write_struct(
-    module: &Module<'_>,
-    id: TypeId,
-    record: &Record,
-    members: &[String],
-    text: &mut String,
-) {
-    let _ = writeln!(
-        text,
-        "/// All fields of {}.",
-        code(&module.program.get(id).name)
-    );
+fn write_struct(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
+    let members = names::of_fields(&record.fields);
+    let name = code(&module.program.get(id).name);
+    let _ = writeln!(text, "/// All fields of {name}.");
     let is_plain = module.plain_record(TypeRef::Type(id)).is_some();
     let has_short_tuples = record.fields.iter().all(|f| module.has_short_tuples(f.ty));
     let mut traits = match (is_plain, has_short_tuples) {
@@ -270,12 +243,7 @@ fn write_struct(
     }
     let _ = writeln!(text, "pub struct {} {{", module.names.view(id));
     for (field, member) in record.fields.iter().zip(members) {
-        let futhark = code(&format!(
-            "{}: {}",
-            field.name,
-            module.program.name_of(field.ty)
-        ));
-        let ty = module.plain_type(field.ty);
+        let (futhark, ty) = (module.in_futhark(field), module.plain_type(field.ty));
         let _ = writeln!(text, "    /// {futhark}\n    pub {member}: {ty},");
     }
     text.push_str("}\n\n");
