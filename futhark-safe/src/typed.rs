@@ -225,8 +225,7 @@ pub fn fill_two<P, Row, A: Element, B: Element, const R: usize>(
 
 /// Collects `n` rows, which `row` makes of their number.
 pub fn rows<Row>(n: usize, row: impl Fn(usize) -> Row) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    ffi::reserve(&mut rows, n, "read array")?;
+    let mut rows = ffi::with_capacity(n, "read array")?;
     rows.extend((0..n).map(row));
     Ok(rows)
 }

@@ -25,9 +25,8 @@ use super::core::{Core, Locked};
 use super::failure::Serial;
 use super::handle::Handle;
 use super::shape::length_of;
-use super::transfer::reserve;
-use super::transfer::{READ, create_from, expect_length, read_to};
-use crate::elem::{Element, Scalar8};
+use super::transfer::{READ, create_from, expect_length, read_to, with_capacity};
+use crate::elem::{Element, truth};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The transfers of a batch that were started.
@@ -45,13 +44,6 @@ struct Pending<'env> {
     serials: Vec<Serial>,
     /// They own the memory of transfers, and are called when the transfers are complete.
     kept: Vec<Box<dyn FnOnce() + Send + 'env>>,
-}
-
-/// A download's memory, which is empty and has a capacity of `n` elements.
-fn buffer<T>(n: usize) -> Result<Vec<T>> {
-    let mut memory = Vec::new();
-    reserve(&mut memory, n, READ)?;
-    Ok(memory)
 }
 
 /// The elements of a download, after its batch.
@@ -119,11 +111,6 @@ impl Drop for NoPanic {
     fn drop(&mut self) {
         std::process::abort();
     }
-}
-
-/// C's bytes can be other than 0 and 1, so bools are converted when they are complete.
-fn truth<T: Element>(byte: u8) -> T {
-    T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))
 }
 
 impl<'env> Batch<'env> {
@@ -214,7 +201,7 @@ impl<'env> Batch<'env> {
             *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(elements);
         };
         if T::ELEM == ElemType::Bool {
-            let mut truths = buffer::<T>(n)?;
+            let mut truths: Vec<T> = with_capacity(n, READ)?;
             let then = move |bytes: Vec<u8>| {
                 truths.extend(bytes.into_iter().map(truth::<T>));
                 put(truths);
@@ -231,7 +218,7 @@ impl<'env> Batch<'env> {
         n: usize,
         then: impl FnOnce(Vec<T>) + Send + 'env,
     ) -> Result<()> {
-        let mut memory = ManuallyDrop::new(buffer::<T>(n)?);
+        let mut memory = ManuallyDrop::new(with_capacity::<T>(n, READ)?);
         let start = memory.as_mut_ptr();
         // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
         // for ever.

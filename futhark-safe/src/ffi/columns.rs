@@ -17,8 +17,7 @@ use super::fill::{NewArray, expect_all};
 use super::handle::{Handle, wrap};
 use super::shape::{elements, for_c, length_of_dims};
 use super::trace;
-use super::transfer::reserve;
-use super::transfer::{NEW, READ};
+use super::transfer::{NEW, READ, truths};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Call, Error, ErrorKind, Result};
 
@@ -109,11 +108,7 @@ impl<'a> Columns<'a> {
         if T::ELEM == ElemType::Bool {
             // SAFETY: as below, for the bytes.
             let bytes = unsafe { std::slice::from_raw_parts(memory.cast::<u8>().as_ptr(), self.n) };
-            let mut truths: Vec<T> = Vec::new();
-            reserve(&mut truths, self.n, READ)?;
-            let bytes = bytes.iter();
-            truths.extend(bytes.map(|&byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
-            return Ok(Some(Cow::Owned(truths)));
+            return Ok(Some(Cow::Owned(truths(bytes)?)));
         }
         // SAFETY: T: `memory` holds `n` elements in row-major order, complete since the call that made
         // them returned (host backends); every bit pattern is a value of T (bool returned above); M: they stay,

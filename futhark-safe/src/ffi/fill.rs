@@ -10,8 +10,7 @@ use super::core::{Core, expect_none_held};
 use super::handle::Handle;
 use super::memory::address;
 use super::shape::elements;
-use super::transfer::reserve;
-use super::transfer::{NEW, array_type, create, create_from};
+use super::transfer::{NEW, array_type, create, create_from, with_capacity};
 use crate::elem::Element;
 use crate::error::{Error, Result, counted};
 
@@ -67,11 +66,7 @@ impl<'a, T: Element> NewArray<'a, T> {
         let n = elements(shape, T::ELEM)?;
         let place = match unwritten::<T>(core, ty, shape, n)? {
             Some((array, memory)) => Place::Own(array, memory),
-            None => {
-                let mut buffer = Vec::new();
-                reserve(&mut buffer, n, NEW)?;
-                Place::Buffer(buffer)
-            }
+            None => Place::Buffer(with_capacity(n, NEW)?),
         };
         Ok(NewArray {
             core,

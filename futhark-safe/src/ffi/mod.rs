@@ -107,7 +107,6 @@ pub(crate) use shape::{elem_and_rank, shape};
 pub use table::LinkedTable;
 pub(crate) use table::backend_of;
 pub(crate) use trace::started;
-pub(crate) use transfer::reserve;
 #[cfg(feature = "dynamic")]
 pub(crate) use transfer::{array_number, create_from_bytes, read_bytes};
-pub(crate) use transfer::{create, index, read_into, read_vec};
+pub(crate) use transfer::{create, index, read_into, read_vec, with_capacity};

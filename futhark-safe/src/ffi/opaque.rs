@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::core::Core;
 use super::handle::Handle;
 use super::trace;
-use super::transfer::{keep_if_lost, reserve};
+use super::transfer::{keep_if_lost, with_capacity};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The bytes of an opaque value, with its program and type.
@@ -68,8 +68,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
             "store".into()
         })
     }?;
-    let mut body: Vec<u8> = Vec::new();
-    reserve(&mut body, size, "store")?;
+    let mut body: Vec<u8> = with_capacity(size, "store")?;
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
     let stored = unsafe {
         locked.call(store, &[body.as_mut_ptr().cast()], &input, || {

@@ -13,7 +13,7 @@ use super::handle::Handle;
 use super::memory::{address, wait};
 use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
 use super::trace;
-use crate::elem::{Element, Scalar8};
+use crate::elem::{Element, Scalar8, truth};
 use crate::error::{Error, ErrorKind, Result, counted};
 
 pub(super) const READ: &str = "read array";
@@ -63,8 +63,7 @@ pub(crate) fn create_from_bytes(
     }
     let n = bytes.len() / elem.size();
     if elem == ElemType::Bool {
-        let mut truths: Vec<u8> = Vec::new();
-        reserve(&mut truths, n, NEW)?;
+        let mut truths: Vec<u8> = with_capacity(n, NEW)?;
         truths.extend(bytes.iter().map(|&b| u8::from(b != 0)));
         // SAFETY: the vector's memory is readable and holds zeros and ones.
         return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n, None) };
@@ -198,17 +197,10 @@ pub(super) unsafe fn read_to(
 pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
     let n = length_of::<T>(array, READ)?;
     if T::ELEM == ElemType::Bool {
-        // C's bytes can be other than 0 and 1.
-        let bytes = read_bytes(array)?;
-        let mut truths: Vec<T> = Vec::new();
-        reserve(&mut truths, n, READ)?;
-        let bytes = bytes.into_iter();
-        truths.extend(bytes.map(|byte| T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))));
-        return Ok(truths);
+        return truths(&read_bytes(array)?);
     }
     ready(array, READ)?;
-    let mut vec: Vec<T> = Vec::new();
-    reserve(&mut vec, n, READ)?;
+    let mut vec: Vec<T> = with_capacity(n, READ)?;
     // SAFETY: the capacity is `n` elements of T, which has the element type's size.
     if let Err(error) = unsafe { read_elements(array, n, vec.as_mut_ptr()) } {
         return Err(keep_if_lost(array, vec, error));
@@ -216,6 +208,13 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
     // SAFETY: S: all `n` elements are written, and every bit pattern is a value of T (bool returned above).
     unsafe { vec.set_len(n) };
     Ok(vec)
+}
+
+/// Bools of C, whose bytes can be other than 0 and 1.
+pub(super) fn truths<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
+    let mut truths = with_capacity(bytes.len(), READ)?;
+    truths.extend(bytes.iter().map(|&byte| truth::<T>(byte)));
+    Ok(truths)
 }
 
 /// Copies all elements to `to`, which must have the same length.
@@ -272,8 +271,7 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     let (elem, n) = length(array, READ)?;
     let size = n * elem.size();
     ready(array, READ)?;
-    let mut bytes: Vec<u8> = Vec::new();
-    reserve(&mut bytes, size, READ)?;
+    let mut bytes: Vec<u8> = with_capacity(size, READ)?;
     // SAFETY: the capacity is that of all elements; C writes bytes, which need no alignment.
     if let Err(error) = unsafe { read_to(array, bytes.as_mut_ptr().cast(), None) } {
         return Err(keep_if_lost(array, bytes, error));
@@ -305,14 +303,9 @@ pub(crate) fn index(
     };
     ready(array, "index")?;
     // A device that is lost meanwhile may still write, so its target must not be the stack.
-    let mut on_host = Scalar8::default();
-    let mut on_heap = Vec::new();
-    if array.core().table().is_gpu() {
-        reserve(&mut on_heap, 1, "index")?;
-        on_heap.push(Scalar8::default());
-    }
-    let place = on_heap.first_mut().unwrap_or(&mut on_host);
-    let out = [ptr::from_mut(place).cast::<c_void>()];
+    let mut place: Vec<Scalar8> = with_capacity(1, "index")?;
+    place.push(Scalar8::default());
+    let out = [place.as_mut_ptr().cast::<c_void>()];
     let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
     let mut locked = array.core().locked();
     locked.check([array])?;
@@ -321,10 +314,10 @@ pub(crate) fn index(
     // written when this returns.
     let called = unsafe { locked.call(index, &out, &input, || "index".into()) };
     if let Err(error) = called {
-        return Err(keep_if_lost(array, on_heap, error));
+        return Err(keep_if_lost(array, place, error));
     }
     locked.confirm();
-    Ok((elem, on_heap.first().copied().unwrap_or(on_host)))
+    Ok((elem, place[0]))
 }
 
 /// The size of a huge page on x86-64, and on other processors with base pages of 4 KiB. A multiple of
@@ -335,7 +328,7 @@ const HUGE: usize = 2 << 20;
 /// allocator keeps for reuse and that has its pages already.
 const LEAST: usize = 8 << 20;
 
-/// Reserves memory for exactly `n` elements in an empty vector.
+/// An empty vector with memory for exactly `n` elements.
 ///
 /// On Linux, asks for huge pages in a large allocation. The kernel zeroes a page when it is first
 /// written, and with pages of 4 KiB these faults take several times as long as the copy that
@@ -349,7 +342,8 @@ const LEAST: usize = 8 << 20;
 /// * After a fork, parent and child copy such memory by huge pages when they write to it.
 ///
 /// It does not increase the memory in use: every element is written.
-pub(crate) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) -> Result<()> {
+pub(crate) fn with_capacity<T>(n: usize, operation: &'static str) -> Result<Vec<T>> {
+    let mut vec = Vec::new();
     vec.try_reserve_exact(n).map_err(|error| {
         Error::new(
             ErrorKind::OutOfMemory,
@@ -363,7 +357,7 @@ pub(crate) fn reserve<T>(vec: &mut Vec<T>, n: usize, operation: &'static str) ->
     if let Some((skipped, length)) = huge_pages(first.addr(), size_of_val(memory)) {
         prefer_huge_pages(first.cast::<c_void>().wrapping_byte_add(skipped), length);
     }
-    Ok(())
+    Ok(vec)
 }
 
 /// The huge pages that lie within `size` bytes at an address: the number of bytes before them, and their
@@ -425,8 +419,7 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", not(miri)))]
     fn large_memory_prefers_huge_pages() {
-        let mut vec: Vec<u64> = Vec::new();
-        reserve(&mut vec, 8 << 20, "test").unwrap();
+        let vec: Vec<u64> = with_capacity(8 << 20, "test").unwrap();
         match is_advised(vec.as_ptr().addr() + (32 << 20)) {
             Some(advised) => assert!(advised),
             None => eprintln!("skipped: this kernel has no huge pages"),
@@ -437,8 +430,7 @@ mod tests {
     #[test]
     fn large_memory_is_that_of_an_ordinary_vector() {
         let n = if cfg!(miri) { 1 << 10 } else { 2 << 20 };
-        let mut vec: Vec<u64> = Vec::new();
-        reserve(&mut vec, n as usize, "test").unwrap();
+        let mut vec: Vec<u64> = with_capacity(n as usize, "test").unwrap();
         vec.extend(0..n);
         vec.push(n);
         assert!(vec.iter().copied().eq(0..=n));
@@ -470,15 +462,13 @@ mod tests {
 
     #[test]
     fn elements_without_a_size_need_no_memory() {
-        let mut vec: Vec<()> = Vec::new();
-        reserve(&mut vec, usize::MAX, "test").unwrap();
+        let vec: Vec<()> = with_capacity(usize::MAX, "test").unwrap();
         assert_eq!(vec.capacity(), usize::MAX);
     }
 
     #[test]
     fn more_than_any_memory_is_an_error() {
-        let mut vec: Vec<u64> = Vec::new();
-        let error = reserve(&mut vec, usize::MAX, "test").unwrap_err();
+        let error = with_capacity::<u64>(usize::MAX, "test").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     }
 }
