@@ -60,7 +60,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
     }
@@ -88,7 +87,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
     /// elements; nothing was copied.
     /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn reshape<const S: usize>(&self, shape: [usize; S]) -> Result<Array<P, T, S>>
     where
         P: HasArray<T, S>,
@@ -105,7 +103,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
@@ -116,7 +113,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the lengths differ; nothing was written.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
     }
@@ -166,7 +162,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the index is out of bounds.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn get(&self, index: impl ArrayIndex<R>) -> Result<T> {
         let indices = index
             .indices()
@@ -247,7 +242,6 @@ impl<P: Program> Context<P> {
     ///
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
     /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
     where
         P: HasArray<T, 1>,
@@ -266,7 +260,6 @@ impl<P: Program> Context<P> {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
     /// elements, or is larger than any memory. Otherwise as [`array`](Self::array).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_nd<T: Element, const R: usize>(
         &self,
         shape: [usize; R],

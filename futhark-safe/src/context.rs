@@ -24,7 +24,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost). An [earlier call's failure](crate::Error::is_from_earlier_call).
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn device(&self) -> Result<Device> {
             self.core.device().map(Device::of_context)
         }
@@ -33,7 +33,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost). An [earlier call's failure](crate::Error::is_from_earlier_call).
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn memory(&self) -> Result<MemoryUse> {
             self.core.memory().map(MemoryUse::of)
         }
@@ -52,7 +52,7 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost). An [earlier call's failure](crate::Error::is_from_earlier_call).
+        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
             self.core.command_queue()
         }
@@ -74,7 +74,6 @@ macro_rules! context_methods {
         /// # Errors
         ///
         /// The device failed.
-        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn clear_caches(&self) -> Result<()> {
             self.core.simple("clear_caches", |raw| raw.clear_caches)
         }
@@ -84,7 +83,6 @@ macro_rules! context_methods {
         /// # Errors
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
-        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn pause_profiling(&self) -> Result<()> {
             self.core
                 .simple("pause_profiling", |raw| raw.pause_profiling)
@@ -95,7 +93,6 @@ macro_rules! context_methods {
         /// # Errors
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
-        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn unpause_profiling(&self) -> Result<()> {
             self.core
                 .simple("unpause_profiling", |raw| raw.unpause_profiling)
@@ -117,7 +114,6 @@ macro_rules! context_methods {
         /// # Errors
         ///
         /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the runtime's report has an unknown format.
-        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         #[cfg(feature = "report")]
         pub fn profile(&self) -> Result<crate::Report> {
             crate::Report::parse(&self.report()?)
@@ -191,9 +187,9 @@ impl<P: Program> Context<P> {
         }
         let linked = others::<P>(config);
         if let Some(table) = linked.first() {
-            apply(config.tunings(), table, &linked)?;
+            apply(&config.tunings, table, &linked)?;
         }
-        let order = match config.requested_backends() {
+        let order = match &config.backends[..] {
             [] => &compiled,
             requested => requested,
         };
@@ -393,7 +389,7 @@ fn is_of<P: Program>(table: &Table) -> bool {
 /// The linked tables of the program, if the settings depend on them. One that is invalid is an error
 /// only if it is used.
 fn others<P: Program>(config: &Config) -> Vec<&'static Table> {
-    match config.tunings() {
+    match &config.tunings[..] {
         [] => Vec::new(),
         _ => P::tables()
             .iter()

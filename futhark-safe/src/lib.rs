@@ -63,7 +63,8 @@
 //! # let _ = can_continue;
 //! ```
 //!
-//! Enums of kinds are `#[non_exhaustive]`: new versions can add kinds. [`Error`] has more methods, such as the
+//! Every operation on a context can report [an earlier call's failure](Error::is_from_earlier_call); most `# Errors`
+//! sections do not repeat that. Enums of kinds are `#[non_exhaustive]`: new versions can add kinds. [`Error`] has more methods, such as the
 //! place in the Futhark program and the call that failed.
 //!
 //! # Backends

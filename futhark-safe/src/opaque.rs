@@ -39,7 +39,6 @@ impl<G: OpaqueTag> Opaque<G> {
     /// # Errors
     ///
     /// The computation of the value failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<G> {
         ffi::duplicate(&self.handle).map(|copy| Opaque::from_handle(copy).into())
     }
@@ -95,12 +94,7 @@ impl<G: OpaqueTag> HasHandle for G {
 
 impl<G: OpaqueTag> fmt::Debug for Opaque<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spent = if self.handle.is_spent() {
-            "(spent)"
-        } else {
-            ""
-        };
-        write!(f, "Opaque<{}>{spent}", G::NAME)
+        self.handle.debug(f, G::NAME)
     }
 }
 

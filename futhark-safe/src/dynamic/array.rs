@@ -44,7 +44,6 @@ impl Array {
     /// # Errors
     ///
     /// The call that computes them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         ffi::read_bytes(&self.handle)
     }
@@ -54,7 +53,6 @@ impl Array {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of [`to_bytes`](Self::to_bytes).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
@@ -75,7 +73,6 @@ impl Array {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of indices.
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices, ffi::Bounds::Ours)?;
         Ok(Scalar::from_c(elem, scalar))
@@ -110,7 +107,6 @@ impl Array {
     /// # Errors
     ///
     /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Array> {
         let handle = ffi::duplicate(&self.handle)?;
         Ok(Array { handle })
@@ -122,7 +118,6 @@ impl Array {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements, or the program has no array
     /// type of its rank; nothing was copied. Otherwise the errors of [`to_bytes`](Self::to_bytes).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
         let (core, elem) = (self.handle.core(), self.elem());
         let ty = ffi::array_number(core, elem, shape.len())?;

@@ -57,7 +57,6 @@ impl Context {
     /// type of an argument, a borrowed argument for a consumed parameter, or a spent one.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): an argument belongs to another context.
     /// [`ErrorKind::Program`](crate::ErrorKind::Program): the program failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
         let point = program.entry(entry).ok_or_else(|| {
@@ -104,7 +103,6 @@ impl Context {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of bytes, its size
     /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = ffi::array_number(&self.core, elem, shape.len())?;
         let handle = ffi::create_from_bytes(&self.core, ty, elem, shape, bytes)?;
@@ -128,7 +126,6 @@ impl Context {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a record, or the fields have another
     /// number or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not a record"));
@@ -142,7 +139,6 @@ impl Context {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the variant is unknown, or the
     /// payload has another number of values or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not a sum"));
@@ -167,7 +163,6 @@ impl Context {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of records, the fields have
     /// another number or other types, or their shapes differ. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not an array of records"));
@@ -194,7 +189,6 @@ impl Context {
     /// element is then unknown), or an element has another type or size. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the manifest has no such function for the type; compilers provide it
     /// since 0.25.36.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn array_from_values_nd(
         &self,
         type_name: &str,
@@ -219,7 +213,6 @@ impl Context {
     ///
     /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another program stored it, or the runtime rejects the bytes.
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
         Ok(self.library.opaque(handle))
@@ -234,7 +227,6 @@ impl Context {
     ///
     /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values or clones of the
     /// context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let (warnings, library) = (self.warnings, self.library);
         self.core.close().map_err(|(core, error)| {

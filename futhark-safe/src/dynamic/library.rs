@@ -119,7 +119,7 @@ impl Library {
         others: &[&'static Table],
         embedded: &str,
     ) -> Result<Started> {
-        let requested = config.requested_backends();
+        let requested = &config.backends;
         if !requested.is_empty() && !requested.contains(&self.backend()) {
             let requested: Vec<&str> = requested.iter().map(|b| b.as_str()).collect();
             let message = format!(

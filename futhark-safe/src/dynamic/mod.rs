@@ -20,7 +20,8 @@
 //! compile time are errors at run time. Types have the names of the manifest: see [`Library::program`].
 //!
 //! Every operation that calls the library can fail with [`ErrorKind::OutOfMemory`],
-//! [`ErrorKind::ContextLost`] or [`ErrorKind::Backend`]: most `# Errors` sections omit them.
+//! [`ErrorKind::ContextLost`] or [`ErrorKind::Backend`], and report
+//! [an earlier call's failure](crate::Error::is_from_earlier_call): most `# Errors` sections omit them.
 //!
 //! [`ErrorKind::OutOfMemory`]: crate::ErrorKind::OutOfMemory
 //! [`ErrorKind::ContextLost`]: crate::ErrorKind::ContextLost

@@ -42,7 +42,6 @@ impl Opaque {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: unknown field, or the type has no fields.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn project(&self, field: &str) -> Result<Value> {
         let fields = match self.structure() {
             Structure::Record(record) => &record.fields,
@@ -67,7 +66,6 @@ impl Opaque {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: the value is not a sum.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn variant(&self) -> Result<String> {
         let Structure::Sum(sum) = self.structure() else {
             return Err(self.no("variants"));
@@ -97,7 +95,6 @@ impl Opaque {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: the value has another variant, or is not a sum.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
         let Structure::Sum(sum) = self.structure() else {
             return Err(self.no("variants"));
@@ -123,7 +120,6 @@ impl Opaque {
     ///
     /// [`ErrorKind::InvalidArgument`]: index out of bounds, wrong number of indices, or the
     /// value is not an array. [`ErrorKind::Unsupported`]: the library has no such function for the type.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
         let handle = ffi::index_value(&self.handle, indices, ffi::Bounds::Ours)?;
         Ok(self.library.value(handle))
@@ -152,7 +148,6 @@ impl Opaque {
     /// another type or size, or the value is not an array; the array is unchanged.
     /// [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: compilers provide this function since
     /// 0.25.36. If the device fails, the element is unspecified.
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn set(&mut self, indices: &[i64], element: &Value) -> Result<()> {
         let element = element.handle().ok_or_else(|| {
             let message = format!("the element must not be a scalar, got {element:?}");
@@ -166,7 +161,6 @@ impl Opaque {
     /// # Errors
     ///
     /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn try_clone(&self) -> Result<Opaque> {
         ffi::duplicate(&self.handle).map(|copy| self.library.opaque(copy))
     }
@@ -177,7 +171,6 @@ impl Opaque {
     ///
     /// The call that computes the value failed. [`ErrorKind::Unsupported`]: values of this type
     /// cannot be stored. [`ErrorKind::OutOfMemory`].
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn store(&self) -> Result<Stored> {
         Ok(Stored(ffi::store(&self.handle)?))
     }
@@ -200,11 +193,6 @@ impl Opaque {
 
 impl fmt::Debug for Opaque {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spent = if self.handle.is_spent() {
-            "(spent)"
-        } else {
-            ""
-        };
-        write!(f, "Opaque<{}>{spent}", self.type_name())
+        self.handle.debug(f, self.type_name())
     }
 }

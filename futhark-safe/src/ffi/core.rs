@@ -447,7 +447,7 @@ impl Locked<'_> {
         match status {
             c::FUT_REFUSED => Stage::Refused,
             // Without a code the context is not lost, but refused to a forked process.
-            c::FUT_LOST if self.state().lost_in.is_some() || failure.code == 0 => Stage::Refused,
+            c::FUT_LOST if self.state.lost_in.is_some() || failure.code == 0 => Stage::Refused,
             c::FUT_FAILED if failure.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
             _ => Stage::Started,
         }
@@ -458,7 +458,7 @@ impl Locked<'_> {
     #[inline]
     pub(super) fn check<'v>(&mut self, values: impl IntoIterator<Item = &'v Handle>) -> Result<()> {
         let gpu = self.core.table.is_gpu();
-        let state = self.state();
+        let state = &mut *self.state;
         if state.deferred.is_some() {
             return self.report_deferred();
         }
@@ -471,7 +471,7 @@ impl Locked<'_> {
     /// Returns the deferred error, if there is one. Then downloads need no call again.
     #[cold]
     fn report_deferred(&mut self) -> Result<()> {
-        let state = self.state();
+        let state = &mut *self.state;
         let (deferred, is_lost) = (state.deferred.take(), state.lost_in.is_some());
         self.core.has_failed.store(is_lost, Ordering::Relaxed);
         deferred.map_or(Ok(()), |error| {
@@ -502,13 +502,13 @@ impl Locked<'_> {
 
     /// The failure that invalidated values of this serial, if any.
     pub(super) fn verdict(&mut self, serial: Serial) -> Result<()> {
-        self.state().progress.verdict(serial)
+        self.state.progress.verdict(serial)
     }
 
     /// Records that a wait succeeded, so all work that was started is complete.
     pub(super) fn confirm(&mut self) {
         if self.core.table.is_gpu() {
-            self.state().progress.confirm();
+            self.state.progress.confirm();
         }
     }
 
@@ -525,31 +525,31 @@ impl Locked<'_> {
             1 => Unchecked::Last,
             _ => Unchecked::Earlier,
         };
-        self.state().progress.start(call, unchecked)
+        self.state.progress.start(call, unchecked)
     }
 
     /// Counts one more value of this serial.
     pub(super) fn hold(&mut self, serial: Serial) {
         if serial != 0 {
-            self.state().progress.hold(serial);
+            self.state.progress.hold(serial);
         }
     }
 
     /// Removes one value of this serial from the count.
     pub(super) fn release(&mut self, serial: Serial) {
         if serial != 0 {
-            self.state().progress.release(serial);
+            self.state.progress.release(serial);
         }
     }
 
     /// Counts a copy that was made before a value was overwritten.
     #[cold]
     pub(super) fn count_copy(&mut self, of: Copied) {
-        *self.state().copies.entry(of).or_default() += 1;
+        *self.state.copies.entry(of).or_default() += 1;
     }
 
     pub(super) fn copies(&mut self) -> BTreeMap<Copied, u64> {
-        self.state().copies.clone()
+        self.state.copies.clone()
     }
 
     /// Keeps an error for the next call, unless one is kept already.
@@ -557,13 +557,8 @@ impl Locked<'_> {
         // Every later call on a lost context reports the loss anyway.
         if error.kind() != ErrorKind::ContextLost {
             self.core.has_failed.store(true, Ordering::Relaxed);
-            self.state().deferred.get_or_insert(error);
+            self.state.deferred.get_or_insert(error);
         }
-    }
-
-    #[inline]
-    fn state(&mut self) -> &mut State {
-        &mut self.state
     }
 
     /// The error of the call that returned `status`.
@@ -576,7 +571,7 @@ impl Locked<'_> {
         if status == c::FUT_LOST {
             self.core.has_failed.store(true, Ordering::Relaxed);
         }
-        let state = self.state();
+        let state = &mut *self.state;
         if status == c::FUT_LOST {
             let error = own.unwrap_or_default().error(status, operation.clone());
             // Without a code the context is not lost, but refused to a forked process.

@@ -133,6 +133,12 @@ impl Handle {
         }
     }
 
+    /// Formats a value of an opaque type, with its name.
+    pub(crate) fn debug(&self, f: &mut fmt::Formatter<'_>, ty: &str) -> fmt::Result {
+        let spent = if self.is_spent() { "(spent)" } else { "" };
+        write!(f, "Opaque<{ty}>{spent}")
+    }
+
     pub(crate) fn is_spent(&self) -> bool {
         matches!(self.state, State::Spent { .. })
     }

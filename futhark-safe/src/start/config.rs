@@ -26,10 +26,10 @@ use crate::tuning::Tuning;
 #[must_use]
 pub struct Config {
     /// In this order; empty: all of the program, in its order.
-    backends: Vec<Backend>,
+    pub(crate) backends: Vec<Backend>,
     settings: Vec<Setting>,
-    tunings: Vec<Tuning>,
-    allow_known_bad_device: bool,
+    pub(crate) tunings: Vec<Tuning>,
+    pub(super) allow_known_bad_device: bool,
     problem: Option<String>,
 }
 
@@ -331,19 +331,6 @@ impl Config {
         self.with_if(Setting::number(what, n), i32::try_from(n).is_ok(), || {
             format!("expected a size of at most {}, got {n}", i32::MAX)
         })
-    }
-
-    /// Empty: all of the program.
-    pub(crate) fn requested_backends(&self) -> &[Backend] {
-        &self.backends
-    }
-
-    pub(crate) fn allows_known_bad_device(&self) -> bool {
-        self.allow_known_bad_device
-    }
-
-    pub(crate) fn tunings(&self) -> &[Tuning] {
-        &self.tunings
     }
 
     /// The settings, or the first problem with them.

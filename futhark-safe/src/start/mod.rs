@@ -42,14 +42,14 @@ pub(crate) fn start(
     others: &[&'static Table],
     embedded: &str,
 ) -> Result<Started> {
-    let applied = match config.tunings() {
+    let applied = match &config.tunings[..] {
         [] if table.is_gpu() => tuning::apply_embedded(&Tuning::embedded(embedded)?, table),
         tunings => tuning::apply(tunings, table, others)?,
     };
     // A later setting takes effect: the explicit ones of the configuration.
     let settings = [&applied.settings, config.settings()?].concat();
     let settings = &settings[..];
-    if !config.allows_known_bad_device() {
+    if !config.allow_known_bad_device {
         reject_known_bad_device(table, settings)?;
     }
     reject_missing_device(table, settings)?;

@@ -4,14 +4,12 @@
 //! param.rs    the parameters of a table, and their classes
 //! file.rs     the format of `.tuning` files, which `futhark autotune` writes
 //! apply.rs    the values that a new context uses
-//! unknown.rs  names that a program does not have, for contexts and build scripts
-//! near.rs     names that are similar to an unknown one
+//! unknown.rs  names that a program does not have, and similar ones, for contexts and build scripts
 //! ```
 
 #[cfg(feature = "run")]
 mod apply;
 mod file;
-mod near;
 #[cfg(feature = "run")]
 mod param;
 mod unknown;
