@@ -147,7 +147,6 @@ impl Error {
         self
     }
 
-    /// The same failure with another message.
     pub(crate) fn with_words(mut self, words: String) -> Error {
         self.0.message = words.into();
         self

@@ -100,7 +100,6 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The Rust type of a value.
     pub(super) fn rust_type(&self, ty: TypeRef) -> String {
         let id = match ty {
             TypeRef::Scalar(elem) => return scalar(elem).to_owned(),

@@ -38,7 +38,6 @@ const OF_VALUES: [&str; 20] = [
     "context",
 ];
 
-/// The names of a program's types.
 pub(super) struct TypeNames {
     /// By index of the type; empty for arrays of scalars.
     types: Vec<String>,
@@ -133,7 +132,6 @@ fn needs_names(fields: &[Field]) -> bool {
     fields.iter().all(is_named) && types.len() < fields.len()
 }
 
-/// Whether all fields are scalars.
 pub(super) fn is_flat(fields: &[Field]) -> bool {
     fields.iter().all(|field| field.ty.as_scalar().is_some())
 }
@@ -160,7 +158,6 @@ pub(super) fn of_fields(fields: &[Field]) -> Vec<String> {
         .assign_list(fields.iter().map(|field| &field.name))
 }
 
-/// The variants of a sum, in order.
 pub(super) fn of_variants(sum: &Sum) -> Vec<String> {
     Scope::new(&RUST, Style::Type).assign_list(sum.variants.iter().map(|variant| &variant.name))
 }

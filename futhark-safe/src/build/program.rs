@@ -335,7 +335,6 @@ impl Program {
         Ok(Some(tuning))
     }
 
-    /// The build for a backend.
     fn build(&self, backend: Backend, compiler: Option<&Compiler>, out_dir: &Path) -> Build {
         let mut build = Build::new(&self.source, backend)
             .out_dir(out_dir.join("futhark"))
@@ -532,7 +531,6 @@ fn warn(artifact: &Artifact, cargo: &mut Instructions) {
     }
 }
 
-/// Instructs Cargo to link the libraries.
 fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
     for artifact in artifacts {
         let folder = artifact.folder().display();

@@ -44,7 +44,6 @@ pub(super) fn write(name: &str, artifacts: &[Artifact], out_dir: &Path) -> Resul
     Ok(text)
 }
 
-/// The module for one backend.
 fn module(name: &str, artifact: &Artifact) -> Result<String> {
     let bindings = artifact.bindings().map_err(|error| {
         let message = "cannot generate the declarations";

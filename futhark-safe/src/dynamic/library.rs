@@ -142,7 +142,6 @@ impl Library {
         })
     }
 
-    /// Looks up a type by name.
     pub(super) fn type_named(&self, name: &str) -> Result<TypeId> {
         self.program().type_named(name).ok_or_else(|| {
             let all: Vec<&str> = self

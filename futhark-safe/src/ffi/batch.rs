@@ -95,9 +95,7 @@ impl Drop for WaitOnPanic<'_, '_> {
     }
 }
 
-/// The end of a batch.
 struct Ended {
-    /// The result of the wait.
     waited: Result<()>,
     /// The failure of an earlier wait that invalidated a transfer.
     valid: Result<()>,

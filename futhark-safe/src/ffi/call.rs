@@ -35,7 +35,6 @@ enum In<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// A scalar.
     #[must_use]
     pub(crate) fn scalar<T: Element>(value: T) -> Input<'a> {
         Input(In::Scalar(T::ELEM as u32, value.to_c()))
@@ -126,7 +125,6 @@ enum Out<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// A place for a scalar of this type.
     pub(crate) fn scalar(elem: futhark_manifest::ElemType, place: &'a mut Scalar8) -> Output<'a> {
         Output(Out::Scalar(
             elem as u32,
@@ -166,7 +164,6 @@ struct Inputs<'l, 'a> {
     list: &'l mut [Input<'a>],
     /// Arguments are owned, or may be.
     owned: bool,
-    /// An argument was copied.
     copied: bool,
 }
 
@@ -444,7 +441,6 @@ impl Core {
         unreachable!("an argument or a place does not fit {}", function.label())
     }
 
-    /// The name of a type number.
     fn type_name(&self, number: u32) -> &'static str {
         match number.checked_sub(FUT_FIRST_TYPE) {
             None => futhark_manifest::ElemType::ALL

@@ -128,7 +128,6 @@ pub(crate) struct NewRecords<'a> {
 struct InPlace {
     ty: &'static c::Type,
     list: Vec<Column>,
-    /// The number of elements of each column.
     n: usize,
     /// The number of columns that were given out.
     given: Cell<usize>,

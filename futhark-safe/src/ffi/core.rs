@@ -63,7 +63,6 @@ pub(crate) struct Core {
     has_failed: AtomicBool,
     /// Text that the runtime may still point to.
     _settings: Vec<Setting>,
-    /// The log among them.
     log: Option<Log>,
 }
 
@@ -73,7 +72,6 @@ pub(super) struct State {
     /// An error that no call could return, such as that of a failing `free`. The next call
     /// reports it.
     deferred: Option<Error>,
-    /// The operation that lost the context.
     lost_in: Option<Call>,
     progress: Progress,
     /// How often a value was copied before it was overwritten.
@@ -113,13 +111,11 @@ unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
 
-/// A call that failed.
 pub(super) struct Failed {
     pub(super) error: Error,
     pub(super) stage: Stage,
 }
 
-/// How far a failed call got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The C side rejected it before it called the generated function.
@@ -528,7 +524,6 @@ impl Locked<'_> {
         self.state.progress.start(call, unchecked)
     }
 
-    /// Counts one more value of this serial.
     pub(super) fn hold(&mut self, serial: Serial) {
         if serial != 0 {
             self.state.progress.hold(serial);

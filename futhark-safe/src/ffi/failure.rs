@@ -25,7 +25,6 @@ pub(super) struct Failure {
     pub(super) cause: u32,
     /// `FUT_OF_…`
     pub(super) origin: u32,
-    /// The code that the C function returned.
     pub(super) code: i32,
     /// Text of futhark-sys.
     pub(super) words: Option<String>,
@@ -34,7 +33,6 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// Whether there is no text at all.
     pub(super) fn is_silent(&self) -> bool {
         self.words.is_none() && self.text.is_none()
     }
@@ -165,7 +163,6 @@ impl Progress {
         Some(calls.iter().map(|&call| call.into()).collect())
     }
 
-    /// Counts one more value of this serial.
     pub(super) fn hold(&mut self, serial: Serial) {
         // Only pending values are counted. An invalid one cannot be used to make another.
         if serial == self.waits + 1 {
@@ -253,7 +250,6 @@ mod tests {
         Error::from_c(ErrorKind::Program, "sync", "", text, 2)
     }
 
-    /// A value whose computation was started.
     fn value(progress: &mut Progress) -> Serial {
         let serial = progress.start("entry point f", Unchecked::Last);
         progress.hold(serial);

@@ -40,13 +40,11 @@ pub(crate) struct NewArray<'a, T> {
     core: &'a Arc<Core>,
     ty: u32,
     shape: &'a [usize],
-    /// The number of elements.
     n: usize,
     written: usize,
     place: Place<'a, T>,
 }
 
-/// Where the elements are written.
 enum Place<'a, T> {
     /// The array's own memory, which is that of the host.
     Own(Handle, NonNull<MaybeUninit<T>>),
@@ -180,7 +178,6 @@ pub(crate) fn fill_two<Row, A: Element, B: Element>(
     Ok(())
 }
 
-/// The next places of a column.
 fn next<T>(places: &mut [MaybeUninit<T>], n: usize) -> Result<&mut [MaybeUninit<T>]> {
     let left = places.len();
     places.get_mut(..n).ok_or_else(|| {

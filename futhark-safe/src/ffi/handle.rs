@@ -164,7 +164,6 @@ impl Handle {
         Error::invalid(operation, message)
     }
 
-    /// The type in the table.
     pub(super) fn table_type(&self) -> &'static futhark_sys::table::Type {
         &self.core.table().types()[self.ty as usize]
     }

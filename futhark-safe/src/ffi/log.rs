@@ -23,7 +23,6 @@ const MOST_ROUNDS: usize = 8;
 thread_local! {
     /// While this thread delivers: the logs whose text its writers caused.
     static CAUSED: RefCell<Option<Vec<Log>>> = const { RefCell::new(None) };
-    /// The number of [`Quiet`]s.
     static QUIET: Cell<usize> = const { Cell::new(0) };
 }
 

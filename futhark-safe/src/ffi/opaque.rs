@@ -86,7 +86,6 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     Ok(unsafe { Bytes::new(program, ty.name(), body) })
 }
 
-/// Makes the stored value in a context.
 pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     let table = core.table();
     if stored.program != table.program() {

@@ -22,7 +22,6 @@ pub(crate) struct Lent<'a> {
 }
 
 impl<'a> Lent<'a> {
-    /// The operation of errors.
     pub(crate) const OPERATION: &'static str = "plain C call";
 
     /// Waits for running calls and pending work, and lends the context.

@@ -81,7 +81,6 @@ impl Setting {
         Some((setting.text.as_ref()?.to_str().ok()?, setting.number))
     }
 
-    /// The log, if this is its setting.
     pub(super) fn log(&self) -> Option<Log> {
         self.log.clone()
     }

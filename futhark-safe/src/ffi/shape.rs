@@ -175,7 +175,6 @@ pub(crate) fn elem_and_rank(array: &Handle) -> (ElemType, usize) {
     (elem, array.table_type().raw().rank as usize)
 }
 
-/// The element type of an array of scalars.
 fn elem_of(array: &Handle, operation: &'static str) -> Result<ElemType> {
     let ty = array.table_type();
     let elem = ElemType::ALL.get(ty.raw().elem as usize).copied();

@@ -25,7 +25,6 @@ impl LinkedTable {
         LinkedTable(raw)
     }
 
-    /// Whether this is the same table.
     pub(crate) fn is(self, table: &'static Table) -> bool {
         std::ptr::eq(self.0, table.raw())
     }
@@ -40,7 +39,6 @@ impl LinkedTable {
     }
 }
 
-/// The backend of a table.
 pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
     table.backend().parse().map_err(|_| {
         let message = format!(

@@ -86,7 +86,6 @@ pub(super) fn copied(operation: &str) {
     tracing::debug!(target: TARGET, operation, "copied a shared argument");
 }
 
-/// A context that started.
 #[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
 pub(crate) fn started(core: &Core, since: std::time::Instant) {
     #[cfg(feature = "tracing")]
@@ -98,6 +97,5 @@ pub(crate) fn started(core: &Core, since: std::time::Instant) {
     );
 }
 
-/// The target of all spans and events.
 #[cfg(feature = "tracing")]
 const TARGET: &str = "futhark_safe";

@@ -286,7 +286,6 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One element of an array of scalars.
 pub(crate) fn index(
     array: &Handle,
     indices: &[i64],

@@ -12,7 +12,6 @@ impl Config {
     }
 }
 
-/// Emits an event per line.
 #[derive(Default)]
 struct Lines(Vec<u8>);
 

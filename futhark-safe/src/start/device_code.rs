@@ -25,7 +25,6 @@ use crate::tuning::regular;
 /// another thread would seal an incomplete file.
 static START: Mutex<()> = Mutex::new(());
 
-/// A file of device code.
 pub(crate) struct CodeFile<'a> {
     path: &'a Path,
     /// The file with the checksum.
@@ -99,7 +98,6 @@ impl<'a> CodeFile<'a> {
         Ok(Device::parse(device).pop())
     }
 
-    /// The error for code of another device.
     pub(crate) fn wrong_device(&self, expected: Option<&Device>, device: &Device) -> Error {
         let expected = expected.map_or("another device".to_owned(), Device::to_string);
         let why = format!(

@@ -6,7 +6,6 @@ use crate::observe::Device;
 
 pub(crate) struct Known {
     backend: &'static str,
-    /// The name of the platform.
     platform: &'static str,
     /// The name of the device; `*` at its end stands for anything.
     device: &'static str,

@@ -23,7 +23,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
 use crate::tuning::{self, Tuning};
 
-/// A context that has started.
 pub(crate) struct Started {
     pub core: Arc<Core>,
     /// Settings that have no effect.

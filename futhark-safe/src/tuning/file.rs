@@ -32,12 +32,10 @@ const LONGEST_LINE: usize = 1022;
 /// [`Config::tuning`](crate::Config::tuning).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
-    /// The file, for messages.
     file: Option<String>,
     lines: Vec<Line>,
 }
 
-/// A line with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub number: usize,
