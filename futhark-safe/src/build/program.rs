@@ -1,5 +1,6 @@
 //! The builder, and its instructions to Cargo.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::{Backend, Code, FunctionList, Manifest, Version, known};
@@ -25,7 +26,6 @@ pub struct Program {
     flags: Vec<String>,
     native: bool,
     module: module::Options,
-    #[cfg(feature = "raw")]
     raw: bool,
 }
 
@@ -45,7 +45,6 @@ impl Program {
             flags: Vec::new(),
             native: false,
             module: module::Options::default(),
-            #[cfg(feature = "raw")]
             raw: false,
         }
     }
@@ -192,13 +191,13 @@ impl Program {
             cargo.add(format!("rerun-if-env-changed={variable}"));
         }
         cargo.watch(&self.source);
-        if !self.linked && self.has_raw() {
+        if !self.linked && self.raw {
             return Err(self.error(
                 "raw modules need a linked program: remove `raw(true)` or `linked(false)`"
                     .to_owned(),
             ));
         }
-        let module = match !self.linked || is_face_only() && !self.has_raw() {
+        let module = match !self.linked || is_face_only() && !self.raw {
             true => self.face(&name, &backends, &out_dir, &mut cargo)?,
             false => self.whole(&name, &backends, &out_dir, &target, &mut cargo)?,
         };
@@ -384,32 +383,19 @@ impl Program {
             .split(',')
             .map(str::trim)
             .filter(|name| !name.is_empty());
-        let named = names
-            .map(|name| name.parse())
+        let mut selected = names
+            .map(str::parse)
             .collect::<Result<Vec<Backend>, _>>()
             .map_err(|error| self.error(format!("{BACKENDS}: {error}")))?;
-        let selected = match named.is_empty() {
-            true => &self.backends,
-            false => &named,
-        };
-        let mut backends = Vec::new();
-        for &backend in selected {
-            if !backends.contains(&backend) {
-                backends.push(backend);
-            }
+        if selected.is_empty() {
+            selected.clone_from(&self.backends);
         }
-        match backends.is_empty() {
+        let mut seen = BTreeSet::new();
+        selected.retain(|&backend| seen.insert(backend.as_str()));
+        match selected.is_empty() {
             true => Err(self.error("no backend was selected".to_owned())),
-            false => Ok(backends),
+            false => Ok(selected),
         }
-    }
-
-    /// Whether raw modules are asked for, which need the library.
-    fn has_raw(&self) -> bool {
-        #[cfg(feature = "raw")]
-        return self.raw;
-        #[cfg(not(feature = "raw"))]
-        false
     }
 
     fn module_name(&self) -> Result<String> {
