@@ -78,23 +78,15 @@ fn extent(dim: i64) -> usize {
     usize::try_from(dim).expect("a dimension is not negative")
 }
 
-/// The dimensions in the runtime's memory.
-fn dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
-    let dims = signed_dims(array, operation)?;
-    match dims.iter().fold(0, |signs, &dim| signs | dim) < 0 {
-        false => Ok(dims),
-        true => Err(impossible(dims, operation)),
-    }
-}
-
 /// The dimensions in the runtime's memory. The C side rejects results with a negative one; plain C calls can
 /// make them.
 #[inline]
-fn signed_dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
+fn dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i64]> {
     let raw = array.table_type().raw();
-    let Some(shape) = raw.shape else {
-        return Err(no_shape(array, operation));
-    };
+    let shape = raw.shape.ok_or_else(|| {
+        let message = format!("a value of type {} has no shape", array.table_type().name());
+        Error::invalid(operation, message)
+    })?;
     let mut dims: *const i64 = std::ptr::null();
     let out = [(&raw mut dims).cast::<c_void>()];
     let input = [array.value(operation)?.cast_const()];
@@ -102,25 +94,16 @@ fn signed_dims<'a>(array: &'a Handle, operation: &'static str) -> Result<&'a [i6
     // change while it exists, and `array` is borrowed meanwhile.
     let status = unsafe { shape(array.core().context(), out.as_ptr(), input.as_ptr()) };
     if status as u32 != c::FUT_OK || dims.is_null() {
-        return Err(lacks_shape(operation));
+        let message = "the runtime returned no shape";
+        return Err(Error::new(ErrorKind::Backend, operation, message));
     }
     // SAFETY: T: a shape has as many dimensions as the type's rank, and lives with the value,
     // which lives as long as the borrow of `array` (V).
-    Ok(unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) })
-}
-
-#[cold]
-fn no_shape(value: &Handle, operation: &'static str) -> Error {
-    Error::invalid(
-        operation,
-        format!("a value of type {} has no shape", value.table_type().name()),
-    )
-}
-
-#[cold]
-fn lacks_shape(operation: &'static str) -> Error {
-    let message = "the runtime returned no shape";
-    Error::new(ErrorKind::Backend, operation, message)
+    let dims = unsafe { std::slice::from_raw_parts(dims, raw.rank as usize) };
+    match dims.iter().fold(0, |signs, &dim| signs | dim) < 0 {
+        false => Ok(dims),
+        true => Err(impossible(dims, operation)),
+    }
 }
 
 #[cold]
@@ -188,7 +171,7 @@ fn elem_of(array: &Handle, operation: &'static str) -> Result<ElemType> {
 /// The length of an array whose elements have this size.
 #[inline]
 fn length_by_size(array: &Handle, size: usize, operation: &'static str) -> Result<usize> {
-    let dims = signed_dims(array, operation)?;
+    let dims = dims(array, operation)?;
     length_of_dims(dims, size).ok_or_else(|| impossible(dims, operation))
 }
 
