@@ -116,33 +116,25 @@ impl<'a> Columns<'a> {
         &self,
         i: usize,
         array: impl FnOnce() -> Result<Array<P, T, R>>,
-    ) -> Result<Elements<'a, P, T, R>> {
+    ) -> Result<Elements<'a, T>> {
         let elements = match &self.0 {
             Some(columns) => columns.get(i)?,
             None => None,
         };
-        match elements {
-            Some(elements) => Ok(Elements::InPlace(elements)),
-            None => array().map(Elements::Array),
-        }
+        Ok(Elements(match elements {
+            Some(elements) => elements,
+            None => Cow::Owned(array()?.to_vec()?),
+        }))
     }
 }
 
-/// One column of rows.
-pub enum Elements<'a, P: HasArray<T, R>, T: Element, const R: usize> {
-    /// A part of the array of records.
-    InPlace(Cow<'a, [T]>),
-    /// An array of its own.
-    Array(Array<P, T, R>),
-}
+/// One column of rows: a part of the array of records, or a copy.
+pub struct Elements<'a, T: Element>(Cow<'a, [T]>);
 
-impl<P: HasArray<T, R>, T: Element, const R: usize> Elements<'_, P, T, R> {
+impl<T: Element> Elements<'_, T> {
     /// The elements, in row-major order.
     pub fn to_cow(&self) -> Result<Cow<'_, [T]>> {
-        match self {
-            Elements::InPlace(elements) => Ok(Cow::Borrowed(elements)),
-            Elements::Array(array) => array.to_cow(),
-        }
+        Ok(Cow::Borrowed(&self.0))
     }
 }
 

@@ -28,11 +28,20 @@ pub(crate) fn create_of<T: Element>(
     shape: &[usize],
     values: impl Iterator<Item = T>,
 ) -> Result<Handle> {
-    let mut new = NewArray::start(core, ty, shape)?;
+    let n = elements(shape, T::ELEM)?;
+    let Some((array, memory)) = unwritten::<T>(core, ty, shape, n)? else {
+        let mut buffer = with_capacity(n, NEW)?;
+        expect_none_held();
+        buffer.extend(values.take(n));
+        expect_all(buffer.len(), n)?;
+        return create(core, ty, shape, &buffer);
+    };
     expect_none_held();
-    let written = write(new.unwritten(), values);
-    new.has_written(written);
-    new.finish()
+    // SAFETY: T: the memory holds `n` elements and lives as long as `array`, which is new and not handed out, so
+    // nothing else accesses it.
+    let places = unsafe { std::slice::from_raw_parts_mut(memory.as_ptr(), n) };
+    expect_all(write(places, values), n)?;
+    Ok(array)
 }
 
 /// A new array of which the first `written` elements are written.
@@ -46,8 +55,6 @@ pub(crate) struct NewArray<'a, T> {
 }
 
 enum Place<'a, T> {
-    /// The array's own memory, which is that of the host.
-    Own(Handle, NonNull<MaybeUninit<T>>),
     /// The memory of a column of an array of records, which counts the elements of all its columns.
     Part(NonNull<MaybeUninit<T>>, &'a Cell<usize>),
     /// A buffer with a capacity of all elements, which is uploaded.
@@ -55,17 +62,14 @@ enum Place<'a, T> {
 }
 
 impl<'a, T: Element> NewArray<'a, T> {
-    /// Allocates an array of `types()[ty]`, or the buffer for its elements.
+    /// Allocates the buffer for an array of `types()[ty]`.
     ///
     /// # Errors
     ///
-    /// As for [`create`].
+    /// As for [`create`], whose checks of the type come with [`finish`](Self::finish).
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let n = elements(shape, T::ELEM)?;
-        let place = match unwritten::<T>(core, ty, shape, n)? {
-            Some((array, memory)) => Place::Own(array, memory),
-            None => Place::Buffer(with_capacity(n, NEW)?),
-        };
+        let place = Place::Buffer(with_capacity(n, NEW)?);
         Ok(NewArray {
             core,
             ty,
@@ -103,14 +107,14 @@ impl<'a, T: Element> NewArray<'a, T> {
     fn unwritten(&mut self) -> &mut [MaybeUninit<T>] {
         let left = self.n - self.written;
         match &mut self.place {
-            Place::Own(_, memory) | Place::Part(memory, _) if left > 0 => {
+            Place::Part(memory, _) if left > 0 => {
                 // SAFETY: T: the memory holds `n` elements, of which at most `n` are written.
                 let first = unsafe { memory.add(self.written) };
-                // SAFETY: T: as above. Nothing else accesses them, and they live as long as `self`: of `Own`, the
-                // array is new and was not handed out; for `Part` the caller of `part` promised it.
+                // SAFETY: T: as above. Nothing else accesses them, and they live as long as `self`, as the caller of
+                // `part` promised.
                 unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), left) }
             }
-            Place::Own(..) | Place::Part(..) => &mut [],
+            Place::Part(..) => &mut [],
             Place::Buffer(buffer) => &mut buffer.spare_capacity_mut()[self.written..self.n],
         }
     }
@@ -132,7 +136,6 @@ impl<'a, T: Element> NewArray<'a, T> {
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.place {
-            Place::Own(array, _) => Ok(array),
             Place::Part(..) => Err(Error::invalid(NEW, "a column in place is no array")),
             Place::Buffer(mut buffer) => {
                 // SAFETY: `written` counts elements that were written from the first one on.
