@@ -150,14 +150,6 @@ impl<'a> Output<'a> {
 /// since writing them takes as long as checking the arguments.
 const FEW: usize = 8;
 
-/// The lists of a call for C: the pointers to the arguments and to the places of the results, and the
-/// values that C writes. Scalars are written directly to their places.
-struct Lists<'l> {
-    arguments: &'l mut [MaybeUninit<*const c_void>],
-    places: &'l mut [MaybeUninit<*mut c_void>],
-    values: &'l mut [MaybeUninit<*mut c_void>],
-}
-
 /// The arguments of a call. When it ends, in whatever way, this frees those that the call owns, so the list
 /// needs no destructor.
 struct Inputs<'l, 'a> {
@@ -205,12 +197,10 @@ impl Core {
                 let mut arguments = [const { MaybeUninit::uninit() }; FEW];
                 let mut places = [const { MaybeUninit::uninit() }; FEW];
                 let mut values = [const { MaybeUninit::uninit() }; FEW];
-                let lists = Lists {
-                    arguments: &mut arguments[..n_in],
-                    places: &mut places[..outputs.len()],
-                    values: &mut values[..outputs.len()],
-                };
-                self.call_with(function, &mut inputs, outputs, lists)
+                let n_out = outputs.len();
+                let arguments = &mut arguments[..n_in];
+                let (places, values) = (&mut places[..n_out], &mut values[..n_out]);
+                self.call_with(function, &mut inputs, outputs, arguments, places, values)
             }
         };
         let copied = inputs.copied;
@@ -241,22 +231,23 @@ impl Core {
         inputs: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let lists = Lists {
-            arguments: &mut Box::new_uninit_slice(inputs.list.len()),
-            places: &mut Box::new_uninit_slice(outputs.len()),
-            values: &mut Box::new_uninit_slice(outputs.len()),
-        };
-        self.call_with(function, inputs, outputs, lists)
+        let arguments = &mut Box::new_uninit_slice(inputs.list.len());
+        let places = &mut Box::new_uninit_slice(outputs.len());
+        let values = &mut Box::new_uninit_slice(outputs.len());
+        self.call_with(function, inputs, outputs, arguments, places, values)
     }
 
-    /// `lists` are as long as `inputs` and `outputs`.
+    /// For C, `arguments` has the pointers to the arguments, and `places` those to the places of the results: scalars
+    /// are written directly to theirs, and values to `values`. The lists are as long as `all` and `outputs`.
     #[inline(always)] // Two callers, one of them cold.
     fn call_with(
         self: &Arc<Core>,
         number: usize,
         all: &mut Inputs<'_, '_>,
         outputs: &mut [Output<'_>],
-        lists: Lists<'_>,
+        arguments: &mut [MaybeUninit<*const c_void>],
+        places: &mut [MaybeUninit<*mut c_void>],
+        values: &mut [MaybeUninit<*mut c_void>],
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
             return Err(no_function());
@@ -266,11 +257,6 @@ impl Core {
         if inputs.len() != parameters.len() || outputs.len() != results.len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        let Lists {
-            arguments,
-            places,
-            values,
-        } = lists;
         // All checks, in one pass over the arguments and one over the places.
         let (mut fine, mut owned, mut consumes, mut has_values) = (true, false, false, false);
         for ((place, input), slot) in arguments.iter_mut().zip(&*inputs).zip(parameters) {
