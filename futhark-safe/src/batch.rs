@@ -107,7 +107,8 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     ///
     /// # Errors
     ///
-    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
+    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to
+    /// another context.
     pub fn read_into<T: Element, const R: usize>(
         &self,
         array: &Array<P, T, R>,
@@ -120,7 +121,8 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     ///
     /// # Errors
     ///
-    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
+    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to
+    /// another context.
     pub fn to_vec<T: Element, const R: usize>(
         &self,
         array: &Array<P, T, R>,

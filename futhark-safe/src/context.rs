@@ -113,7 +113,8 @@ macro_rules! context_methods {
         ///
         /// # Errors
         ///
-        /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the runtime's report has an unknown format.
+        /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the runtime's report has an unknown
+        /// format.
         #[cfg(feature = "report")]
         pub fn profile(&self) -> Result<crate::Report> {
             crate::Report::parse(&self.report()?)

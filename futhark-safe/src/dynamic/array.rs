@@ -52,7 +52,8 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of [`to_bytes`](Self::to_bytes).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of
+    /// [`to_bytes`](Self::to_bytes).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
@@ -61,7 +62,8 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is unchanged.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is
+    /// unchanged.
     /// Otherwise the errors of [`to_bytes`](Self::to_bytes).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
@@ -71,7 +73,8 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of indices.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of
+    /// indices.
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices, ffi::Bounds::Ours)?;
@@ -116,7 +119,8 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements, or the program has no array
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements,
+    /// or the program has no array
     /// type of its rank; nothing was copied. Otherwise the errors of [`to_bytes`](Self::to_bytes).
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
         let (core, elem) = (self.handle.core(), self.elem());
@@ -155,7 +159,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the program has no such array type.
+    /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
+    /// the program has no such array type.
     ///
     /// # Safety
     ///
@@ -207,7 +212,8 @@ mod nd {
         ///
         /// # Errors
         ///
-        /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the array is empty, and
+        /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
+        /// the array is empty, and
         /// its other dimensions are larger than `ndarray` allows.
         pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
             ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {

@@ -31,7 +31,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): `config` names another backend; otherwise the errors of [`crate::Context::new`].
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): `config` names another backend; otherwise the
+    /// errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
         let started = library.start(config, &[], "")?;
         Ok(Context {
@@ -53,10 +54,12 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): unknown entry point, wrong number of arguments, wrong
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): unknown entry point, wrong number of
+    /// arguments, wrong
     /// type of an argument, a borrowed argument for a consumed parameter, or a spent one.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): an argument belongs to another context.
-    /// [`ErrorKind::Program`](crate::ErrorKind::Program): the program failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::Program`](crate::ErrorKind::Program): the program failed.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
         let point = program.entry(entry).ok_or_else(|| {
@@ -101,7 +104,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of bytes, its size
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of
+    /// bytes, its size
     /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = ffi::array_number(&self.core, elem, shape.len())?;
@@ -124,7 +128,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a record, or the fields have another
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a record, or the
+    /// fields have another
     /// number or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
@@ -137,8 +142,10 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the variant is unknown, or the
-    /// payload has another number of values or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the
+    /// variant is unknown, or the
+    /// payload has another number of values or other types.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not a sum"));
@@ -161,8 +168,10 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of records, the fields have
-    /// another number or other types, or their shapes differ. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of
+    /// records, the fields have
+    /// another number or other types, or their shapes differ.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not an array of records"));
@@ -184,10 +193,13 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of opaque values, the shape
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of
+    /// opaque values, the shape
     /// has another rank, the number of elements does not match the shape or is zero (the size of an
-    /// element is then unknown), or an element has another type or size. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the manifest has no such function for the type; compilers provide it
+    /// element is then unknown), or an element has another type or size.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the manifest has no such function for the type;
+    /// compilers provide it
     /// since 0.25.36.
     pub fn array_from_values_nd(
         &self,
@@ -212,7 +224,8 @@ impl Context {
     /// # Errors
     ///
     /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another program stored it, or the runtime rejects the bytes.
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(&self.core, &stored.0)?;
         Ok(self.library.opaque(handle))
@@ -225,7 +238,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values or clones of the
+    /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values
+    /// or clones of the
     /// context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let (warnings, library) = (self.warnings, self.library);

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -168,11 +167,7 @@ impl<'a> NewRecords<'a> {
         new.given.set(new.given.get() + 1);
         // SAFETY: T: the memory holds `n` elements, is aligned (`InPlace::start`), and lives as long as
         // `new.array`, which is not handed out before all elements are written. Each column is given out once.
-        let column = unsafe {
-            let memory = memory.cast::<MaybeUninit<T>>();
-            NewArray::part(self.core, ty, self.shape, new.n, memory, &new.written)
-        };
-        Ok(column)
+        Ok(unsafe { NewArray::part(new.n, memory.cast(), &new.written) })
     }
 
     /// The array, if all elements of its columns are written. `None`: the columns are arrays of their own.

@@ -21,7 +21,8 @@ use crate::error::{Error, Result, counted};
 ///
 /// # Errors
 ///
-/// As for [`create`]; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the iterator has fewer elements than the shape.
+/// As for [`create`]; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the iterator has fewer
+/// elements than the shape.
 pub(crate) fn create_of<T: Element>(
     core: &Arc<Core>,
     ty: u32,
@@ -46,9 +47,6 @@ pub(crate) fn create_of<T: Element>(
 
 /// A new array of which the first `written` elements are written.
 pub(crate) struct NewArray<'a, T> {
-    core: &'a Arc<Core>,
-    ty: u32,
-    shape: &'a [usize],
     n: usize,
     written: usize,
     place: Place<'a, T>,
@@ -57,8 +55,8 @@ pub(crate) struct NewArray<'a, T> {
 enum Place<'a, T> {
     /// The memory of a column of an array of records, which counts the elements of all its columns.
     Part(NonNull<MaybeUninit<T>>, &'a Cell<usize>),
-    /// A buffer with a capacity of all elements, which is uploaded.
-    Buffer(Vec<T>),
+    /// A buffer with a capacity of all elements, which is uploaded to a new array of this type and shape.
+    Buffer(Vec<T>, &'a Arc<Core>, u32, &'a [usize]),
 }
 
 impl<'a, T: Element> NewArray<'a, T> {
@@ -69,14 +67,10 @@ impl<'a, T: Element> NewArray<'a, T> {
     /// As for [`create`], whose checks of the type come with [`finish`](Self::finish).
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let n = elements(shape, T::ELEM)?;
-        let place = Place::Buffer(with_capacity(n, NEW)?);
         Ok(NewArray {
-            core,
-            ty,
-            shape,
             n,
             written: 0,
-            place,
+            place: Place::Buffer(with_capacity(n, NEW)?, core, ty, shape),
         })
     }
 
@@ -86,17 +80,11 @@ impl<'a, T: Element> NewArray<'a, T> {
     ///
     /// The memory holds `n` elements. Until all of them are counted, it stays and nothing else accesses it.
     pub(super) unsafe fn part(
-        core: &'a Arc<Core>,
-        ty: u32,
-        shape: &'a [usize],
         n: usize,
         memory: NonNull<MaybeUninit<T>>,
         all: &'a Cell<usize>,
     ) -> Self {
         NewArray {
-            core,
-            ty,
-            shape,
             n,
             written: 0,
             place: Place::Part(memory, all),
@@ -115,7 +103,7 @@ impl<'a, T: Element> NewArray<'a, T> {
                 unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), left) }
             }
             Place::Part(..) => &mut [],
-            Place::Buffer(buffer) => &mut buffer.spare_capacity_mut()[self.written..self.n],
+            Place::Buffer(buffer, ..) => &mut buffer.spare_capacity_mut()[self.written..self.n],
         }
     }
 
@@ -131,16 +119,17 @@ impl<'a, T: Element> NewArray<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): they are not, or it is a column, which is no array. On GPU backends as
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): they are not, or it is a column, which is
+    /// no array. On GPU backends as
     /// for [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.place {
             Place::Part(..) => Err(Error::invalid(NEW, "a column in place is no array")),
-            Place::Buffer(mut buffer) => {
+            Place::Buffer(mut buffer, core, ty, shape) => {
                 // SAFETY: `written` counts elements that were written from the first one on.
                 unsafe { buffer.set_len(self.n) };
-                create(self.core, self.ty, self.shape, &buffer)
+                create(core, ty, shape, &buffer)
             }
         }
     }
@@ -150,7 +139,8 @@ impl<'a, T: Element> NewArray<'a, T> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the column has fewer elements left. None is written then.
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the column has fewer elements left. None is
+/// written then.
 pub(crate) fn fill<Row, T: Element>(
     rows: &[Row],
     column: &mut NewArray<'_, T>,
