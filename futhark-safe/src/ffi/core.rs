@@ -322,6 +322,8 @@ impl Core {
     }
 
     /// Frees the values on the list, unless a call is running: then the thread that holds the lock frees them.
+    ///
+    /// Unlocking calls this again, but only for a value that was added since the last look at the list under the lock.
     #[cold]
     fn free_dropped(&self) {
         self.any_dropped.swap(true, Ordering::AcqRel);
