@@ -28,7 +28,7 @@ fn tuning_parameters_have_classes_and_entry_points() {
 /// The runtime writes the report as JSON.
 #[test]
 fn a_profiled_context_reports_events() {
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let ctx = basics::Context::new(&Config::new().backend(backend).profiling(true)).unwrap();
         ctx.pause_profiling().unwrap();
@@ -48,7 +48,7 @@ fn a_profiled_context_reports_events() {
 
 #[test]
 fn only_listed_tuning_parameters_can_be_set() {
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let ctx = basics::Context::new(&Config::new().backend(backend)).unwrap();
         let names = ctx.tuning_params();

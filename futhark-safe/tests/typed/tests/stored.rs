@@ -11,7 +11,7 @@ fn context(backend: Backend) -> stored::Context {
 
 /// A context on each backend.
 fn contexts() -> Vec<stored::Context> {
-    BACKENDS.map(context).into()
+    BACKENDS.iter().map(|&backend| context(backend)).collect()
 }
 
 fn array<T: futhark_safe::Element>(

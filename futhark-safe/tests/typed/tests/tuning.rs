@@ -21,7 +21,7 @@ fn is_segmented(config: &Config) -> bool {
 
 #[test]
 fn an_embedded_tuning_is_the_default_of_gpu_backends() {
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let is_gpu = backend == Backend::OpenCl;
         let config = Config::new().backend(backend);
@@ -40,7 +40,7 @@ fn an_embedded_tuning_is_the_default_of_gpu_backends() {
 fn parameters_of_another_backend_are_warnings_and_unknown_ones_are_errors() {
     let tuning = Tuning::parse(&format!("{THRESHOLD}=16")).unwrap();
     let typo = Tuning::parse("row_sums.suff_outer_par=16").unwrap();
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let config = Config::new().backend(backend);
         let ctx = rows::Context::new(&config.clone().tuning(&tuning)).unwrap();

@@ -31,6 +31,10 @@ fn threads_mix_operations_and_failures() {
 }
 
 #[test]
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")),
+    ignore = "needs a loader of OpenCL for this target"
+)]
 fn the_first_backend_that_works_is_used() {
     let _device = lock_device();
     assert_eq!(basics::Context::backends().unwrap(), BACKENDS);
@@ -61,7 +65,7 @@ fn the_first_backend_that_works_is_used() {
 #[test]
 fn devices_of_each_backend_are_listed_without_a_context() {
     let _device = lock_device();
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let devices = basics::Context::devices(backend).unwrap();
         assert!(!devices.is_empty(), "{backend}");
         let source = basics::Context::device_source(backend);
@@ -106,6 +110,10 @@ fn transfers(ctx: &basics::Context) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")),
+    ignore = "needs a loader of OpenCL for this target"
+)]
 fn copies_before_consumption_stay_on_the_device() {
     let _device = lock_device();
     let config = Config::new().backend(Backend::OpenCl).profiling(true);
@@ -129,7 +137,7 @@ fn copies_before_consumption_stay_on_the_device() {
 
 #[test]
 fn profiles_are_typed() {
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let ctx = basics::Context::new(&Config::new().backend(backend).profiling(true)).unwrap();
         let xs = ctx.array(&[1.0f32, 2.0, 6.0]).unwrap();

@@ -144,7 +144,7 @@ fn values_that_share_memory_do_not_change() {
 
 #[test]
 fn consuming_a_record_does_not_change_its_fields() {
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
         let entry = ctx.entry();
@@ -160,7 +160,7 @@ fn consuming_a_record_does_not_change_its_fields() {
 
 #[test]
 fn opaque_values_are_passed_and_returned() {
-    for backend in BACKENDS {
+    for &backend in BACKENDS {
         let _device = lock(backend);
         let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
         let entry = ctx.entry();
