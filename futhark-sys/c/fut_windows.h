@@ -2,7 +2,9 @@
 // the macros of fut_hooks.h.
 
 #define WIN32_LEAN_AND_MEAN 1
+#include <errno.h>
 #include <fcntl.h>
+#include <io.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <sys/time.h>
@@ -13,9 +15,18 @@
 #define FUT_SETJMP(target) _setjmp(target, NULL)
 #define _longjmp(target, value) longjmp(target, value)
 
-// Opening does not block. Files of the runtime are binary.
+// Opening does not block. Files of the runtime are binary, and their names UTF-8.
 #define O_NONBLOCK O_BINARY
 #define O_CLOEXEC O_NOINHERIT
+#define open(name, flags, mode) fut_open_utf8(name, flags, mode)
+static inline int fut_open_utf8(const char *name, int flags, int mode) {
+  wchar_t wide[MAX_PATH];
+  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, name, -1, wide, MAX_PATH) == 0) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  return _wopen(wide, flags, mode);
+}
 
 // There is no fork.
 #define pthread_atfork(before, parent, child) 0

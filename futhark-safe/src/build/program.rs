@@ -174,8 +174,15 @@ impl Program {
             let value = std::env::var(format!("CARGO_CFG_TARGET_{name}"));
             value.unwrap_or_default()
         };
-        if let Some(why) = unsupported(&cfg("ENV"), &cfg("FAMILY"), &cfg("POINTER_WIDTH")) {
-            return Err(self.error(format!("cannot compile for {target}: {why}")));
+        let system = (&*cfg("OS"), &*cfg("ENV"), &*cfg("POINTER_WIDTH"));
+        if !matches!(
+            system,
+            ("linux" | "macos", _, "64") | ("windows", "gnu", "64")
+        ) {
+            return Err(self.error(format!(
+                "cannot compile for {target}: the supported systems are Linux, macOS and Windows \
+                 (x86_64-pc-windows-gnu) with pointers of 64 bits"
+            )));
         }
         if self.native && self.variable("HOST")? != *target {
             return Err(self.error(format!(
@@ -532,20 +539,6 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
         for library in ["m", "dl", "pthread"] {
             cargo.add(format!("rustc-link-lib=dylib={library}"));
         }
-    }
-}
-
-/// Why programs cannot be compiled for a target, by `CARGO_CFG_TARGET_ENV`, `…_FAMILY` and `…_POINTER_WIDTH`.
-fn unsupported(env: &str, family: &str, pointer_width: &str) -> Option<&'static str> {
-    match (env, family, pointer_width) {
-        ("msvc", ..) => Some(
-            "the C code needs a compiler of the GNU kind; use the target x86_64-pc-windows-gnu",
-        ),
-        _ if family.split(',').any(|family| family == "wasm") => {
-            Some("WebAssembly is not supported: programs need threads and signals of Unix")
-        }
-        (.., "16" | "32") => Some("sizes in Futhark have 64 bits, so a 64-bit target is needed"),
-        _ => None,
     }
 }
 
