@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use futhark_manifest::{Field, OpaqueArray, RecordArray, Structure, TypeId, TypeKind, TypeRef};
+use futhark_manifest::{OpaqueArray, RecordArray, Structure, TypeId, TypeKind, TypeRef};
 
 use super::module::Module;
 use super::{names, records, text};
@@ -39,7 +39,7 @@ pub(super) fn write_of_records(
         let row = module.plain_type(array.elem);
         let field = module.number(&array.fields[0].project)?;
         write_to_vec(&columns, &row, field, text);
-        write_from_slice(&columns, &row, array.rank, text);
+        write_from_slice(&columns, rust, &row, array.rank, text);
     }
     records::write_methods(module, &array.fields, text)?;
     text.push_str("}\n\n");
@@ -70,25 +70,12 @@ fn write_common(
 
 /// The columns of an array of records of scalars.
 struct Columns {
-    /// The struct of the array.
-    array: String,
-    /// Around the fields of a row: `PtFields { ` and ` }`, or parentheses.
-    around: (String, &'static str),
-    /// The struct of the arguments of `zip`, if it takes one.
-    parts: Option<String>,
-    fields: Vec<Column>,
-}
-
-/// One field of the rows.
-struct Column {
-    /// The method of the array that returns it.
-    method: String,
-    /// The field in a row: its name, or its index in a tuple.
-    path: String,
-    /// The label of the field in a struct expression: `x: `, or nothing.
-    label: String,
-    /// The columns of the field, if its type is a record.
-    inner: Option<Columns>,
+    /// Per column, outermost first: the call of the array `self` that returns it, and the field of `row`.
+    leaves: Vec<(String, String)>,
+    /// An expression for row `i`.
+    row: String,
+    /// The call of `zip` for finished columns.
+    zip: text::Expression,
 }
 
 impl Columns {
@@ -98,120 +85,55 @@ impl Columns {
     /// Ignores the element type of an inner array, which can be another name for the type of the
     /// field in `row`.
     fn new(module: &Module<'_>, id: TypeId, array: &RecordArray, row: TypeRef) -> Option<Columns> {
+        let mut leaves = Vec::new();
+        let (row, zip) = Columns::of_field(module, id, array, row, ("self", "row"), &mut leaves)?;
+        Some(Columns { leaves, row, zip })
+    }
+
+    /// `row` and `zip` of the array that `call` returns and whose rows are at `path`. Adds its leaves.
+    fn of_field(
+        module: &Module<'_>,
+        id: TypeId,
+        array: &RecordArray,
+        row: TypeRef,
+        (call, path): (&str, &str),
+        leaves: &mut Vec<(String, String)>,
+    ) -> Option<(String, text::Expression)> {
         let (row, record) = module.plain_record(row)?;
-        let names = |fields: &[Field]| names::of_fields(fields);
-        let members = names(&record.fields);
-        if array.fields.is_empty() || members != names(&array.fields) {
+        let members = names::of_fields(&record.fields);
+        if array.fields.is_empty() || members != names::of_fields(&array.fields) {
             return None;
         }
-        let column = |(i, method): (usize, String)| {
-            let (column, field) = (&array.fields[i], &record.fields[i]);
-            let (path, label) = match record.is_tuple() {
-                true => (i.to_string(), String::new()),
-                false => (method.clone(), format!("{method}: ")),
-            };
-            let id = column.ty.as_type()?;
-            let inner = match (&module.program.get(id).kind, field.ty) {
-                (TypeKind::Array(own), TypeRef::Scalar(elem)) => {
-                    (own.rank == array.rank && own.elem == elem).then_some(None)
+        let (mut values, mut arrays) = (Vec::new(), Vec::new());
+        for (i, member) in members.iter().enumerate() {
+            let call = format!("{call}.{member}()");
+            let path = format!("{path}.{}", records::member(record, i, member));
+            let column = array.fields[i].ty.as_type()?;
+            let (value, array) = match (&module.program.get(column).kind, record.fields[i].ty) {
+                (TypeKind::Array(own), TypeRef::Scalar(elem))
+                    if own.rank == array.rank && own.elem == elem =>
+                {
+                    let n = leaves.len();
+                    leaves.push((call, path));
+                    (format!("columns.{n}[i]"), format!("&columns.{n}.finish()?"))
                 }
                 (TypeKind::Opaque(opaque), row) => match &opaque.structure {
                     Structure::RecordArray(own) if own.rank == array.rank => {
-                        Columns::new(module, id, own, row).map(Some)
+                        let from = (&*format!("{call}?"), &*path);
+                        let (value, (begin, inputs, end)) =
+                            Columns::of_field(module, column, own, row, from, leaves)?;
+                        (value, format!("&{begin}{}{end}?", inputs.join(", ")))
                     }
-                    _ => None,
+                    _ => return None,
                 },
-                _ => None,
-            }?;
-            Some(Column {
-                method,
-                path,
-                label,
-                inner,
-            })
-        };
-        let around = match record.is_tuple() {
-            true => ("(".to_owned(), ")"),
-            false => (format!("{} {{ ", module.names.view(row)), " }"),
-        };
-        Some(Columns {
-            parts: module.names.parts(id).map(str::to_owned),
-            array: module.names.of(id).to_owned(),
-            around,
-            fields: members
-                .into_iter()
-                .enumerate()
-                .map(column)
-                .collect::<Option<_>>()?,
-        })
-    }
-
-    /// Expressions for the results of the calls that return the array of each column, outermost first.
-    fn leaves(&self, array: &str, all: &mut Vec<String>) {
-        for field in &self.fields {
-            let column = format!("{array}.{}()", field.method);
-            match &field.inner {
-                None => all.push(column),
-                Some(inner) => inner.leaves(&format!("{column}?"), all),
-            }
-        }
-    }
-
-    /// An expression for row `i` of the columns of `leaves`, starting with column `next`.
-    fn row(&self, next: &mut usize) -> String {
-        let fields: Vec<String> = self
-            .fields
-            .iter()
-            .map(|field| match &field.inner {
-                None => {
-                    *next += 1;
-                    format!("{}columns.{}[i]", field.label, *next - 1)
-                }
-                Some(inner) => format!("{}{}", field.label, inner.row(next)),
-            })
-            .collect();
-        format!("{}{}{}", self.around.0, fields.join(", "), self.around.1)
-    }
-
-    /// The fields of a row in the order of `leaves`, where `path` is the row.
-    fn paths(&self, path: &str, all: &mut Vec<String>) {
-        for field in &self.fields {
-            let path = format!("{path}.{}", field.path);
-            match &field.inner {
-                None => all.push(path),
-                Some(inner) => inner.paths(&path, all),
-            }
-        }
-    }
-
-    /// The call of `zip` for finished columns, starting with column `next`: its beginning, arguments and
-    /// end.
-    fn zip(&self, next: &mut usize) -> (String, Vec<String>, &'static str) {
-        let mut column = |field: &Column| {
-            let array = match &field.inner {
-                None => {
-                    *next += 1;
-                    format!("&columns.{}.finish()?", *next - 1)
-                }
-                Some(inner) => {
-                    let (begin, inputs, end) = inner.zip(next);
-                    format!("&{begin}{}{end}?", inputs.join(", "))
-                }
+                _ => return None,
             };
-            match self.parts {
-                Some(_) => format!("{}: {array}", field.method),
-                None => array,
-            }
-        };
-        let mut inputs: Vec<String> = self.fields.iter().map(&mut column).collect();
-        let array = &self.array;
-        match &self.parts {
-            Some(parts) => (format!("{array}::zip(context, {parts} {{ "), inputs, " })"),
-            None => {
-                inputs.insert(0, "context".to_owned());
-                (format!("{array}::zip("), inputs, ")")
-            }
+            values.push(value);
+            arrays.push(array);
         }
+        let (begin, values, end) = records::literal(module, row, record, &members, values);
+        let row = format!("{begin}{}{end}", values.join(", "));
+        Some((row, records::make(module, id, "zip", &members, arrays)))
     }
 }
 
@@ -221,11 +143,9 @@ fn write_to_vec(columns: &Columns, row: &str, field: usize, text: &mut String) {
     );
     let result = format!("::std::vec::Vec<{row}>");
     text::open(text, "pub fn to_vec", &["&self".to_owned()], &result);
-    let mut leaves = Vec::new();
-    columns.leaves("self", &mut leaves);
-    let leaves = leaves.iter().enumerate();
+    let leaves = columns.leaves.iter().enumerate();
     let arrays: Vec<String> = leaves
-        .map(|(i, leaf)| format!("columns.get({i}, || {leaf})?"))
+        .map(|(i, (call, _))| format!("columns.get({i}, || {call})?"))
         .collect();
     let _ = writeln!(text, "        let columns = __f::columns(self, {field})?;");
     let end = tuple_end(&arrays);
@@ -239,17 +159,13 @@ fn write_to_vec(columns: &Columns, row: &str, field: usize, text: &mut String) {
     text.push_str("        let n = cows.0.len();\n");
     let slices = each(&|i| format!("&cows.{i}[..n]"));
     text::list(text, 8, "let columns = (", &slices, end);
-    let row = columns.row(&mut 0);
-    let _ = writeln!(text, "        __f::rows(n, |i| {row})\n    }}");
+    let _ = writeln!(text, "        __f::rows(n, |i| {})\n    }}", columns.row);
 }
 
-fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String) {
-    let rust = &columns.array;
+fn write_from_slice(columns: &Columns, rust: &str, row: &str, rank: usize, text: &mut String) {
     let mut parameters = vec!["context: &Context".to_owned()];
     let rows = format!("rows: &[{row}]");
-    let mut paths = Vec::new();
-    columns.paths("row", &mut paths);
-    let (begin, inputs, end) = columns.zip(&mut 0);
+    let (begin, inputs, end) = &columns.zip;
     if rank == 1 {
         parameters.push(rows);
         text.push_str("\n    /// Creates an array from elements.\n");
@@ -268,13 +184,13 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
         text,
         "        let new = __f::new_records::<{rust}>(context, &shape)?;"
     );
-    let new = vec!["new.column()?".to_owned(); paths.len()];
-    text::list(text, 8, "let mut columns = (", &new, tuple_end(&paths));
+    let new = vec!["new.column()?".to_owned(); columns.leaves.len()];
+    text::list(text, 8, "let mut columns = (", &new, tuple_end(&new));
     text.push_str("        for rows in __f::blocks(rows) {\n");
-    for (pair, paths) in paths.chunks(2).enumerate() {
+    for (pair, leaves) in columns.leaves.chunks(2).enumerate() {
         let i = 2 * pair;
-        match paths {
-            [a, b] => {
+        match leaves {
+            [(_, a), (_, b)] => {
                 let inputs = [
                     "rows".to_owned(),
                     format!("&mut columns.{i}"),
@@ -283,8 +199,8 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
                 ];
                 text::list(text, 12, "__f::fill_two(", &inputs, ")?;");
             }
-            paths => {
-                for a in paths {
+            leaves => {
+                for (_, a) in leaves {
                     let fill = format!("__f::fill(rows, &mut columns.{i}, |row| {a})?;");
                     let _ = writeln!(text, "            {fill}");
                 }
@@ -292,7 +208,7 @@ fn write_from_slice(columns: &Columns, row: &str, rank: usize, text: &mut String
         }
     }
     text.push_str("        }\n        if let Some(array) = new.finish()? {\n            return Ok(array);\n        }\n");
-    text::list(text, 8, &begin, &inputs, end);
+    text::list(text, 8, begin, inputs, end);
     text.push_str("    }\n");
 }
 

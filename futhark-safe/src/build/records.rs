@@ -148,36 +148,24 @@ fn lifetime(fields: &[Field], name: &str) -> String {
 /// Writes `fields`: records of scalars as plain structs or tuples, other fields as values.
 fn write_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
     let members = names::of_fields(&record.fields);
-    let value = |field: &Field, member: &String| match module.plain_record(field.ty) {
+    let fields = record.fields.iter().zip(&members);
+    let values = fields.map(|(field, member)| match module.plain_record(field.ty) {
         Some(_) => format!("self.{member}()?.fields()?"),
         None => format!("self.{member}()?"),
+    });
+    let (begin, values, end) = literal(module, id, record, &members, values.collect());
+    let result = match record.is_tuple() {
+        true => {
+            let types = record.fields.iter().map(|f| module.plain_type(f.ty));
+            text::tuple(&types.collect::<Vec<_>>())
+        }
+        false => module.names.view(id).to_owned(),
     };
-    let fields = record.fields.iter().zip(&members);
     text.push_str(
         "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n",
     );
-    if record.is_tuple() {
-        let types: Vec<String> = record
-            .fields
-            .iter()
-            .map(|f| module.plain_type(f.ty))
-            .collect();
-        text::open(
-            text,
-            "pub fn fields",
-            &["&self".to_owned()],
-            &text::tuple(&types),
-        );
-        let values: Vec<String> = fields.map(|(field, member)| value(field, member)).collect();
-        text::list(text, 8, "Ok((", &values, "))");
-    } else {
-        let view = module.names.view(id);
-        text::open(text, "pub fn fields", &["&self".to_owned()], view);
-        let values: Vec<String> = fields
-            .map(|(field, member)| format!("{member}: {}", value(field, member)))
-            .collect();
-        text::list(text, 8, &format!("Ok({view} {{ "), &values, " })");
-    }
+    text::open(text, "pub fn fields", &["&self".to_owned()], &result);
+    text::list(text, 8, &format!("Ok({begin}"), &values, &format!("{end})"));
     text.push_str("    }\n");
 }
 
@@ -185,42 +173,79 @@ fn write_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut Str
 fn write_from_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
     let members = names::of_fields(&record.fields);
     let rust = module.names.of(id);
-    let parts = module.names.parts(id);
-    let mut inputs = Vec::new();
-    for (i, (field, member)) in record.fields.iter().zip(&members).enumerate() {
-        let member = match record.is_tuple() {
-            true => format!("fields.{i}"),
-            false => format!("fields.{member}"),
-        };
-        let input = match module.plain_record(field.ty) {
-            Some((id, _)) => format!("&{}::from_fields(context, {member})?", module.names.of(id)),
-            None => member,
-        };
-        let label = match parts {
-            Some(_) => format!("{}: ", members[i]),
-            None => String::new(),
-        };
-        inputs.push(label + &input);
-    }
+    let fields = record.fields.iter().zip(&members).enumerate();
+    let inputs = fields.map(|(i, (field, name))| {
+        let value = format!("fields.{}", member(record, i, name));
+        match module.plain_record(field.ty) {
+            Some((id, _)) => format!("&{}::from_fields(context, {value})?", module.names.of(id)),
+            None => value,
+        }
+    });
     let ty = module.plain_type(TypeRef::Type(id));
     let parameters = ["context: &Context".to_owned(), format!("fields: {ty}")];
     text.push_str("\n    /// Creates a value from its fields.\n");
     text::open(text, "pub fn from_fields", &parameters, rust);
-    match parts {
+    if module.names.parts(id).is_some() && names::is_flat(&record.fields) {
         // The same struct.
-        Some(_) if names::is_flat(&record.fields) => {
-            let _ = writeln!(text, "        {rust}::new(context, fields)");
+        let _ = writeln!(text, "        {rust}::new(context, fields)");
+    } else {
+        let (begin, inputs, end) = make(module, id, "new", &members, inputs.collect());
+        text::list(text, 8, &begin, &inputs, end);
+    }
+    text.push_str("    }\n");
+}
+
+/// Field `i` of the struct or tuple for a record: its name, or its index.
+pub(super) fn member(record: &Record, i: usize, name: &str) -> String {
+    match record.is_tuple() {
+        true => i.to_string(),
+        false => name.to_owned(),
+    }
+}
+
+/// The struct or tuple for a record.
+pub(super) fn literal(
+    module: &Module<'_>,
+    id: TypeId,
+    record: &Record,
+    members: &[String],
+    values: Vec<String>,
+) -> text::Expression {
+    match record.is_tuple() {
+        true => ("(".to_owned(), values, ")"),
+        false => {
+            let begin = format!("{} {{ ", module.names.view(id));
+            (begin, labelled(members, values), " }")
         }
+    }
+}
+
+/// A call of the function that [`write_make`] writes.
+pub(super) fn make(
+    module: &Module<'_>,
+    id: TypeId,
+    function: &str,
+    members: &[String],
+    mut inputs: Vec<String>,
+) -> text::Expression {
+    let call = format!("{}::{function}(", module.names.of(id));
+    match module.names.parts(id) {
         Some(parts) => {
-            let open = format!("{rust}::new(context, {parts} {{ ");
-            text::list(text, 8, &open, &inputs, " })");
+            let begin = format!("{call}context, {parts} {{ ");
+            (begin, labelled(members, inputs), " })")
         }
         None => {
             inputs.insert(0, "context".to_owned());
-            text::list(text, 8, &format!("{rust}::new("), &inputs, ")");
+            (call, inputs, ")")
         }
     }
-    text.push_str("    }\n");
+}
+
+fn labelled(members: &[String], values: Vec<String>) -> Vec<String> {
+    let fields = members.iter().zip(values);
+    fields
+        .map(|(member, value)| format!("{member}: {value}"))
+        .collect()
 }
 
 fn write_struct(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+/// An expression with a list: its beginning, items and end.
+pub(super) type Expression = (String, Vec<String>, &'static str);
+
 /// Longer lines are broken.
 const WIDTH: usize = 100;
 
