@@ -17,7 +17,7 @@ use crate::start::Config;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam, apply};
 
-/// The methods that contexts of both interfaces have. They have the fields `core` and `warnings`.
+/// The methods that contexts of both interfaces have. They have the field `started`.
 macro_rules! context_methods {
     () => {
         /// The device of the context.
@@ -26,7 +26,7 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn device(&self) -> Result<Device> {
-            self.core.device().map(Device::of_context)
+            self.started.core.device().map(Device::of_context)
         }
 
         /// The memory that the context uses.
@@ -35,13 +35,13 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn memory(&self) -> Result<MemoryUse> {
-            self.core.memory().map(MemoryUse::of)
+            self.started.core.memory().map(MemoryUse::of)
         }
 
         /// The copies of arguments that calls consumed, and of arrays whose elements were written in place, so far.
         #[must_use]
         pub fn copies(&self) -> Vec<Copies> {
-            self.core.copies()
+            self.started.core.copies()
         }
 
         /// `opencl`: the context's `cl_command_queue`, to enqueue other work or to create contexts on
@@ -54,7 +54,7 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
-            self.core.command_queue()
+            self.started.core.command_queue()
         }
 
         /// Waits until all pending work is complete.
@@ -66,7 +66,7 @@ macro_rules! context_methods {
         ///
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn sync(&self) -> Result<()> {
-            self.core.simple("sync", |raw| raw.sync)
+            self.started.core.simple("sync", |raw| raw.sync)
         }
 
         /// Frees memory that the context keeps for later calls.
@@ -75,7 +75,9 @@ macro_rules! context_methods {
         ///
         /// The device failed.
         pub fn clear_caches(&self) -> Result<()> {
-            self.core.simple("clear_caches", |raw| raw.clear_caches)
+            self.started
+                .core
+                .simple("clear_caches", |raw| raw.clear_caches)
         }
 
         /// Pauses profiling, if it was configured.
@@ -84,7 +86,8 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn pause_profiling(&self) -> Result<()> {
-            self.core
+            self.started
+                .core
                 .simple("pause_profiling", |raw| raw.pause_profiling)
         }
 
@@ -94,7 +97,8 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn unpause_profiling(&self) -> Result<()> {
-            self.core
+            self.started
+                .core
                 .simple("unpause_profiling", |raw| raw.unpause_profiling)
         }
 
@@ -104,7 +108,7 @@ macro_rules! context_methods {
         ///
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn report(&self) -> Result<String> {
-            self.core.report()
+            self.started.core.report()
         }
 
         /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
@@ -131,13 +135,13 @@ macro_rules! context_methods {
         /// ```
         #[must_use]
         pub fn warnings(&self) -> &[String] {
-            &self.warnings
+            &self.started.warnings
         }
 
         /// The program's tuning parameters on this backend. None on `c`, `multicore` and `ispc`.
         #[must_use]
         pub fn tuning_params(&self) -> Vec<TuningParam> {
-            tuning::params(self.core.table())
+            tuning::params(self.started.core.table())
         }
     };
 }
@@ -148,10 +152,7 @@ pub(crate) use context_methods;
 ///
 /// Cloning makes another handle to the same context. Values keep it alive.
 pub struct Context<P: Program> {
-    core: Arc<Core>,
-    warnings: Arc<[String]>,
-    backend: Backend,
-    refused: Arc<[(Backend, Error)]>,
+    started: Started,
     program: PhantomData<fn() -> P>,
 }
 
@@ -199,7 +200,10 @@ impl<P: Program> Context<P> {
             let started = table_of::<P>(&tables, backend)
                 .and_then(|table| start(table, config, &linked, P::TUNING));
             match started {
-                Ok(started) => return Ok(Context::of(started, backend, refused.into())),
+                Ok(started) => {
+                    let refused = refused.into();
+                    return Ok(Context::of(Started { refused, ..started }));
+                }
                 Err(error) => refused.push((backend, error)),
             }
         }
@@ -285,16 +289,13 @@ impl<P: Program> Context<P> {
                            compiler";
             return Err(Error::new(ErrorKind::Load, P::NAME, message));
         }
-        let started = library.start(config, &others::<P>(config), P::TUNING)?;
-        Ok(Context::of(started, library.backend(), Arc::default()))
+        let started = library.start(config, &others::<P>(config), P::TUNING);
+        started.map(Context::of)
     }
 
-    fn of(started: Started, backend: Backend, refused: Arc<[(Backend, Error)]>) -> Context<P> {
+    fn of(started: Started) -> Context<P> {
         Context {
-            core: started.core,
-            warnings: started.warnings,
-            backend,
-            refused,
+            started,
             program: PhantomData,
         }
     }
@@ -308,13 +309,13 @@ impl<P: Program> Context<P> {
     /// The backend of the context.
     #[must_use]
     pub fn backend(&self) -> Backend {
-        self.backend
+        self.started.backend
     }
 
     /// The backends that were tried before this one, each with the reason against it.
     #[must_use]
     pub fn refused(&self) -> &[(Backend, Error)] {
-        &self.refused
+        &self.started.refused
     }
 
     context_methods!();
@@ -330,17 +331,8 @@ impl<P: Program> Context<P> {
     /// [`ErrorKind::InvalidArgument`]: values or clones of it are in use. [`ErrorKind::ContextLost`]. An
     /// [earlier call's failure](crate::Error::is_from_earlier_call).
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
-        let Context {
-            core,
-            warnings,
-            backend,
-            refused,
-            ..
-        } = self;
-        core.close().map_err(|(core, error)| {
-            let started = Started { core, warnings };
-            (Context::of(started, backend, refused), error)
-        })
+        let closed = self.started.close();
+        closed.map_err(|(started, error)| (Context::of(started), error))
     }
 
     /// The program's tuning parameters on a backend, without a context or a device.
@@ -354,20 +346,13 @@ impl<P: Program> Context<P> {
     /// # Errors
     ///
     /// [`ErrorKind::Unsupported`]: the linked program was not compiled for the backend.
-    /// [`ErrorKind::Load`]: the linked program is of another version of this crate.
+    /// [`ErrorKind::Load`]: the linked program is another one, or of another version of this crate.
     pub fn tuning_params_of(backend: Backend) -> Result<Vec<TuningParam>> {
-        for table in P::tables() {
-            let table = table.check()?;
-            if table.backend() == backend.as_str() {
-                return Ok(tuning::params(table));
-            }
-        }
-        let message = format!("the program was not compiled for backend {backend}");
-        Err(Error::new(ErrorKind::Unsupported, P::NAME, message))
+        table_of::<P>(&tables::<P>()?, backend).map(tuning::params)
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
-        &self.core
+        &self.started.core
     }
 
     /// Calls function number `function`, for generated code. Arguments are verified.
@@ -378,7 +363,7 @@ impl<P: Program> Context<P> {
         inputs: &mut [Input<'_>],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        self.core.call(function, inputs, outputs)
+        self.started.core.call(function, inputs, outputs)
     }
 }
 
@@ -401,13 +386,7 @@ fn others<P: Program>(config: &Config) -> Vec<&'static Table> {
 
 impl<P: Program> Clone for Context<P> {
     fn clone(&self) -> Context<P> {
-        Context {
-            core: Arc::clone(&self.core),
-            warnings: Arc::clone(&self.warnings),
-            backend: self.backend,
-            refused: Arc::clone(&self.refused),
-            program: PhantomData,
-        }
+        Context::of(self.started.clone())
     }
 }
 

@@ -15,14 +15,13 @@ use crate::error::{Error, Result, counted};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
-use crate::start::Config;
+use crate::start::{Config, Started};
 use crate::tuning::{self, TuningParam};
 
 /// A context of a loaded program. A clone is a handle to the same context.
 #[derive(Clone, Debug)]
 pub struct Context {
-    core: Arc<Core>,
-    warnings: Arc<[String]>,
+    started: Started,
     library: Library,
 }
 
@@ -34,10 +33,8 @@ impl Context {
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): `config` names another backend; otherwise the
     /// errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
-        let started = library.start(config, &[], "")?;
         Ok(Context {
-            core: started.core,
-            warnings: started.warnings,
+            started: library.start(config, &[], "")?,
             library: library.clone(),
         })
     }
@@ -88,7 +85,7 @@ impl Context {
             .collect();
         let outputs: Vec<TypeRef> = point.outputs.iter().map(|o| o.ty).collect();
         self.library
-            .run(&self.core, &point.cfun, &mut inputs, &outputs)
+            .run(self.core(), &point.cfun, &mut inputs, &outputs)
     }
 
     /// Creates an array of rank 1 from a slice, `Vec` or array.
@@ -108,8 +105,8 @@ impl Context {
     /// bytes, its size
     /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
-        let ty = ffi::array_number(&self.core, elem, shape.len())?;
-        let handle = ffi::create_from_bytes(&self.core, ty, elem, shape, bytes)?;
+        let ty = ffi::array_number(self.core(), elem, shape.len())?;
+        let handle = ffi::create_from_bytes(self.core(), ty, elem, shape, bytes)?;
         Ok(Array { handle })
     }
 
@@ -119,8 +116,8 @@ impl Context {
     ///
     /// As [`array_from_bytes`](Self::array_from_bytes).
     pub fn array_nd<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
-        let ty = ffi::array_number(&self.core, T::ELEM, shape.len())?;
-        let handle = ffi::create(&self.core, ty, shape, data)?;
+        let ty = ffi::array_number(self.core(), T::ELEM, shape.len())?;
+        let handle = ffi::create(self.core(), ty, shape, data)?;
         Ok(Array { handle })
     }
 
@@ -215,7 +212,7 @@ impl Context {
             })
         });
         let handles = handles.collect::<Result<Vec<_>>>()?;
-        let handle = ffi::create_of_values(&self.core, id.index() as u32, shape, &handles)?;
+        let handle = ffi::create_of_values(self.core(), id.index() as u32, shape, &handles)?;
         Ok(self.library.opaque(handle))
     }
 
@@ -227,7 +224,7 @@ impl Context {
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored.
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
-        let handle = ffi::restore(&self.core, &stored.0)?;
+        let handle = ffi::restore(self.core(), &stored.0)?;
         Ok(self.library.opaque(handle))
     }
 
@@ -242,19 +239,13 @@ impl Context {
     /// or clones of the
     /// context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     pub fn close(self) -> Result<(), (Context, Error)> {
-        let (warnings, library) = (self.warnings, self.library);
-        self.core.close().map_err(|(core, error)| {
-            let context = Context {
-                core,
-                warnings,
-                library,
-            };
-            (context, error)
-        })
+        let Context { started, library } = self;
+        let closed = started.close();
+        closed.map_err(|(started, error)| (Context { started, library }, error))
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
-        &self.core
+        &self.started.core
     }
 
     fn structure(&self, type_name: &str) -> Result<&Structure> {
@@ -273,7 +264,7 @@ impl Context {
         let mut inputs: Vec<Input<'_>> = parts.iter().map(|part| part.input()).collect();
         let mut values = self
             .library
-            .run(&self.core, cfun, &mut inputs, &[TypeRef::Type(id)])?;
+            .run(self.core(), cfun, &mut inputs, &[TypeRef::Type(id)])?;
         match values.pop() {
             Some(Value::Opaque(opaque)) => Ok(opaque),
             _ => Err(wrong_structure(

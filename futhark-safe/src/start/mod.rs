@@ -13,6 +13,7 @@ mod known_bad;
 use std::path::Path;
 use std::sync::Arc;
 
+use futhark_manifest::Backend;
 use futhark_sys::table::{self as c, Table};
 
 use crate::observe::Device;
@@ -23,10 +24,22 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
 use crate::tuning::{self, Tuning};
 
+/// A context as both interfaces hold it.
+#[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub core: Arc<Core>,
+    pub backend: Backend,
     /// Settings that have no effect.
     pub warnings: Arc<[String]>,
+    /// The backends that were tried before.
+    pub refused: Arc<[(Backend, Error)]>,
+}
+
+impl Started {
+    pub(crate) fn close(self) -> Result<(), (Started, Error)> {
+        let core = self.core.close();
+        core.map_err(|(core, error)| (Started { core, ..self }, error))
+    }
 }
 
 /// Makes a context of this table's program.
@@ -59,7 +72,9 @@ pub(crate) fn start(
     ffi::started(&core, since);
     Ok(Started {
         core,
+        backend: ffi::backend_of(table)?,
         warnings: applied.warnings.into(),
+        refused: Arc::default(),
     })
 }
 
