@@ -91,7 +91,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     where
         P: HasArray<T, S>,
     {
-        ffi::expect_count(&shape, self.len())?;
+        ffi::expect_count(&shape, T::ELEM, self.len())?;
         let elements = self.to_cow()?;
         let number = <P as HasArray<T, S>>::TYPE;
         ffi::create(self.handle.core(), number, &shape, &elements).map(Array::from_handle)

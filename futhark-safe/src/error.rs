@@ -108,20 +108,6 @@ impl Error {
         Error::new(ErrorKind::InvalidArgument, operation, message)
     }
 
-    /// A failure that the C side reported: this crate's message and the runtime's text.
-    pub(crate) fn from_c(
-        kind: ErrorKind,
-        operation: impl Into<Cow<'static, str>>,
-        message: impl Into<Cow<'static, str>>,
-        c_text: Option<String>,
-        code: i32,
-    ) -> Error {
-        let mut error = Error::new(kind, operation, message);
-        error.0.code = Some(code);
-        error.0.c_text = c_text;
-        error
-    }
-
     pub(crate) fn into_kind(mut self, kind: ErrorKind) -> Error {
         self.0.kind = kind;
         self
@@ -171,6 +157,13 @@ impl Error {
                 calls
             }),
         });
+        self
+    }
+
+    /// With the text and the code of the C side.
+    pub(crate) fn with_c(mut self, text: Option<String>, code: i32) -> Error {
+        self.0.c_text = text;
+        self.0.code = Some(code);
         self
     }
 
@@ -357,7 +350,7 @@ mod tests {
     use super::*;
 
     fn place(text: &str) -> Option<String> {
-        let error = Error::from_c(ErrorKind::Program, "call", "", Some(text.to_owned()), 2);
+        let error = Error::new(ErrorKind::Program, "call", "").with_c(Some(text.to_owned()), 2);
         error.place().map(|place| place.to_string())
     }
 
@@ -382,7 +375,8 @@ mod tests {
         let also = Error::new(ErrorKind::Backend, "sync", "the device failed");
         let origin = Origin::Earlier(Some(vec!["entry point f".into()]));
         let text = Some("-> #0  a.fut:1:2-3".to_owned());
-        let error = Error::from_c(ErrorKind::Program, "call", "words", text, 2)
+        let error = Error::new(ErrorKind::Program, "call", "words")
+            .with_c(text, 2)
             .with_origin(origin)
             .with_also(also)
             .with_source(fmt::Error);

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
+use futhark_manifest::ElemType;
+
 use crate::array::{Array, ArrayIndex};
 use crate::context::Context;
 use crate::elem::Element;
@@ -99,7 +101,7 @@ pub fn set_element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
 
 /// Expects as many rows as the shape has elements, before columns are made of them.
 pub fn check_rows<const R: usize>(shape: [usize; R], rows: usize) -> Result<()> {
-    ffi::expect_count(&shape, rows)
+    ffi::expect_count(&shape, ElemType::U8, rows)
 }
 
 /// The columns of an array of records of scalars, in place if the backend can.

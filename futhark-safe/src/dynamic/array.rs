@@ -125,7 +125,7 @@ impl Array {
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
         let (core, elem) = (self.handle.core(), self.elem());
         let ty = ffi::array_number(core, elem, shape.len())?;
-        ffi::expect_count(shape, self.len())?;
+        ffi::expect_count(shape, elem, self.len())?;
         let bytes = ffi::read_bytes(&self.handle)?;
         let handle = ffi::create_from_bytes(core, ty, elem, shape, &bytes)?;
         Ok(Array { handle })

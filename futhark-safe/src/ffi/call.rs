@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
@@ -12,7 +11,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 use super::consume::make_unique;
 use super::core::{Copied, Core, Failed, Locked, Stage};
 use super::failure::Serial;
-use super::handle::Handle;
+use super::handle::{Handle, returned};
 use super::shape::describe;
 use super::trace;
 use crate::elem::{Element, Scalar8};
@@ -281,11 +280,7 @@ impl Core {
             });
         }
         if !fine {
-            return match clear(outputs) {
-                // Again, with empty places. This way costs other calls nothing.
-                true => self.call_with_long_lists(number, all, outputs),
-                false => Err(self.refusal(function, inputs, outputs)),
-            };
+            return Err(self.refusal(function, inputs, outputs));
         }
         all.owned = owned;
         let _span = trace::call(self, || function.label(), inputs);
@@ -320,7 +315,7 @@ impl Core {
                 if let Out::Value(ty, place) = &mut output.0 {
                     // SAFETY: the place of a value was written above.
                     let value = unsafe { value.assume_init_read() };
-                    let value = NonNull::new(value).ok_or_else(|| no_value(function))?;
+                    let value = returned(value, || function.label().into())?;
                     locked.hold(serial);
                     // SAFETY: T: after success each place for a value holds a new one of the slot's
                     // type, which is equal to `ty`.
@@ -398,9 +393,11 @@ impl Core {
         outputs: &[Output<'_>],
     ) -> Error {
         let (parameters, results) = (function.inputs(), function.outputs());
+        let label = function.label();
         for (i, (input, slot)) in inputs.iter().zip(parameters).enumerate() {
-            if input.type_number() != slot.type_ {
-                return self.wrong_type(function, "argument", i, slot.type_, input.type_number());
+            let got = input.type_number();
+            if got != slot.type_ {
+                return self.wrong_type(label, &format!("argument {i}"), slot.type_, got);
             }
             if let Some(handle) = input.handle() {
                 if handle.is_spent() {
@@ -409,10 +406,10 @@ impl Core {
                         // A method of the value, such as a field.
                         false => "the value".to_owned(),
                     };
-                    return handle.spent(function.label(), &what);
+                    return handle.spent(label, &what);
                 }
                 if !std::ptr::eq(Arc::as_ptr(handle.core()), self) {
-                    return wrong_context(function, i);
+                    return wrong_context(label, &format!("argument {i}"));
                 }
                 if slot.flags & FUT_CONSUMED != 0 && matches!(input.0, In::Observed(_)) {
                     return not_consumed(function, i);
@@ -420,11 +417,13 @@ impl Core {
             }
         }
         for (i, (output, slot)) in outputs.iter().zip(results).enumerate() {
-            if output.type_number() != slot.type_ {
-                return self.wrong_type(function, "result", i, slot.type_, output.type_number());
+            let got = output.type_number();
+            if got != slot.type_ {
+                return self.wrong_type(label, &format!("result {i}"), slot.type_, got);
             }
         }
-        unreachable!("an argument or a place does not fit {}", function.label())
+        // All else fits. To free it here could take other locks.
+        Error::invalid(label, "the place of a result has a value already")
     }
 
     fn type_name(&self, number: u32) -> &'static str {
@@ -441,20 +440,19 @@ impl Core {
     }
 
     #[cold]
-    fn wrong_type(
+    pub(super) fn wrong_type(
         &self,
-        function: &c::Function,
+        operation: &'static str,
         what: &str,
-        i: usize,
         expected: u32,
         got: u32,
     ) -> Error {
         let message = format!(
-            "expected {what} {i} of type {}, got {}",
+            "expected {what} of type {}, got {}",
             self.type_name(expected),
             self.type_name(got)
         );
-        Error::invalid(function.label(), message)
+        Error::invalid(operation, message)
     }
 }
 
@@ -504,29 +502,9 @@ fn clear_owned(inputs: &mut [Input<'_>]) {
     }
 }
 
-/// Frees the values that places still hold, before the lock is taken: if they are of another context, that can
-/// run a writer of the log. Returns whether there are any.
-#[cold]
-fn clear(outputs: &mut [Output<'_>]) -> bool {
-    let places = outputs.iter_mut().filter_map(|output| match &mut output.0 {
-        Out::Value(_, place) => place.take(),
-        Out::Scalar(..) => None,
-    });
-    places.count() > 0
-}
-
 #[cold]
 fn no_function() -> Error {
     Error::invalid("call", "the program has no function of this number")
-}
-
-#[cold]
-fn no_value(function: &c::Function) -> Error {
-    Error::new(
-        ErrorKind::Backend,
-        function.label(),
-        "the call succeeded, but returned no value",
-    )
 }
 
 #[cold]
@@ -553,10 +531,9 @@ fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
 }
 
 #[cold]
-fn wrong_context(function: &c::Function, i: usize) -> Error {
-    let message =
-        format!("argument {i} belongs to another context; values cannot pass between contexts");
-    Error::new(ErrorKind::WrongContext, function.label(), message)
+pub(super) fn wrong_context(operation: &'static str, what: &str) -> Error {
+    let message = format!("{what} belongs to another context; values cannot pass between contexts");
+    Error::new(ErrorKind::WrongContext, operation, message)
 }
 
 #[cold]

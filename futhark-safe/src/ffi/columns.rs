@@ -13,7 +13,7 @@ use futhark_sys::table::{self as c, Column};
 
 use super::core::Core;
 use super::fill::{NewArray, expect_all};
-use super::handle::{Handle, wrap};
+use super::handle::{Handle, returned};
 use super::shape::{elements, for_c, length_of_dims};
 use super::trace;
 use super::transfer::{NEW, READ, truths};
@@ -215,8 +215,9 @@ impl InPlace {
         let out = [(&raw mut value).cast(), list.as_mut_ptr().cast()];
         // SAFETY: T and L; the type has as many dimensions as `shape`, and there is a place for each component.
         unsafe { locked.call(create, &out, &[for_c(shape)], || NEW.into()) }?;
+        let value = returned(value, || NEW.into())?;
         // SAFETY: T: a successful call returns a new value of the type.
-        let array = unsafe { wrap(Arc::clone(core), value, number, 0, NEW) }?;
+        let array = unsafe { Handle::new(Arc::clone(core), value, number, 0) };
         drop(locked);
         let columns = list.iter().zip(ty.components());
         let mut places = columns.map(|(column, component)| (column.memory, elem_of(component)));

@@ -56,11 +56,10 @@
 //! Plain C calls (`plain`) copy nothing; their caller must ensure all this.
 
 use std::borrow::Cow;
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::core::{Copied, Locked};
-use super::handle::{Handle, wrap};
+use super::handle::Handle;
 use crate::error::Result;
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
@@ -109,9 +108,8 @@ pub(super) fn duplicate_locked(
         .duplicate
         .expect("every type can be duplicated");
     let original = value.value("copy")?;
-    let mut copy: *mut c_void = std::ptr::null_mut();
-    // SAFETY: T and L; V; `copy` is the place of the result.
-    unsafe { locked.call(duplicate, &[(&raw mut copy).cast()], &[original], operation) }?;
+    // SAFETY: T and L; V.
+    let copy = unsafe { locked.new_value(duplicate, &[original], operation) }?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
-    unsafe { wrap(Arc::clone(value.core()), copy, value.ty(), 0, operation()) }
+    Ok(unsafe { Handle::new(Arc::clone(value.core()), copy, value.ty(), 0) })
 }

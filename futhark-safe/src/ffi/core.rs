@@ -29,7 +29,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -39,9 +39,9 @@ use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
-use super::failure::Failure;
-use super::failure::{Progress, Serial, Unchecked};
+use super::failure::{Failure, Progress, Serial, Unchecked};
 use super::handle::Handle;
+use super::inspect::copy_text;
 use super::log::Log;
 use super::setting::Setting;
 use crate::error::{Call, Error, ErrorKind, Origin, Result, counted};
@@ -197,7 +197,7 @@ impl Core {
         let settings = settings.to_vec();
         let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
         let mut status = c::FUT_LOST as i32;
-        let new = table.raw().context_new.expect("a table has context_new");
+        let new = required(table.raw().context_new);
         // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
         let context = unsafe { new(for_c.as_ptr(), for_c.len() as u32, &raw mut status) };
         let Some(context) = NonNull::new(context) else {
@@ -362,7 +362,7 @@ impl Core {
         operation: &'static str,
         which: fn(&c::Raw) -> c::CallFn,
     ) -> Result<()> {
-        let call = which(self.table.raw()).expect("a table has every operation on contexts");
+        let call = required(which(self.table.raw()));
         let mut locked = self.locked();
         locked.check([])?;
         // SAFETY: T and L; these operations take no arguments.
@@ -378,11 +378,7 @@ impl Drop for Core {
     fn drop(&mut self) {
         // Frees dropped values. No handle is left, so no other thread can use the context.
         drop(self.locked());
-        let free = self
-            .table
-            .raw()
-            .context_free
-            .expect("a table has context_free");
+        let free = required(self.table.raw().context_free);
         // SAFETY: T; no value is left (handles keep the core alive, and dropped values were freed
         // above), and the context is not used again.
         unsafe { free(self.context()) };
@@ -616,14 +612,8 @@ impl Locked<'_> {
         let failure = unsafe { failure(self.core.context(), which) };
         // SAFETY: T: NULL, or lives until the next call; L: there is none meanwhile.
         let failure = unsafe { failure.as_ref() }?;
-        let text = |text: *const std::ffi::c_char| {
-            if text.is_null() {
-                return None;
-            }
-            // SAFETY: T: NUL-terminated text that lives until the next call; L: there is none meanwhile.
-            let text = unsafe { CStr::from_ptr(text) };
-            Some(text.to_string_lossy().into_owned())
-        };
+        // SAFETY: T: NULL, or NUL-terminated text that lives until the next call; L: there is none meanwhile.
+        let text = |text| unsafe { copy_text(text) };
         Some(Failure {
             cause: failure.cause,
             origin: failure.origin,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 
+use super::call::wrong_context;
 use super::consume::make_unique;
 use super::core::{Copied, Core};
 use super::handle::Handle;
-use super::shape::{Bounds, elements, expect_index, for_c};
+use super::shape::{Bounds, expect_count, expect_index, for_c};
 use super::trace;
-use crate::error::{Error, ErrorKind, Result, counted};
+use crate::error::{Error, ErrorKind, Result};
 
 /// One element: a copy.
 pub(crate) fn index_value(array: &Handle, indices: &[i64], bounds: Bounds) -> Result<Handle> {
@@ -51,7 +52,8 @@ pub(crate) fn create_of_values(
             array.raw().rank
         ));
     }
-    expect_count(shape, values.len())?;
+    // An element of an opaque type has at least one byte in each of its arrays.
+    expect_count(shape, ElemType::U8, values.len())?;
     if values.is_empty() {
         // C reads the size of an element from the first one.
         return fail(format!(
@@ -125,20 +127,6 @@ pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
     unsafe { core.make(ty, "unit", (restore, &input), [], None) }
 }
 
-/// Expects an array of this shape to have `n` elements.
-pub(crate) fn expect_count(shape: &[usize], n: usize) -> Result<()> {
-    // An element of an opaque type has at least one byte in each of its arrays.
-    let expected = elements(shape, ElemType::U8)?;
-    if expected == n {
-        return Ok(());
-    }
-    let expected = counted(expected, "element");
-    Err(Error::invalid(
-        "new array",
-        format!("shape {shape:?} has {expected}, got {n}"),
-    ))
-}
-
 /// The number of the element type, if the type is an array of opaque values.
 fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
     let raw = ty.raw();
@@ -164,26 +152,16 @@ fn expect_element(
 ) -> Result<()> {
     // The context first, since type numbers of different tables cannot be compared.
     if !Arc::ptr_eq(core, value.core()) {
-        let message = format!(
-            "{} belongs to another context; values cannot pass between contexts",
-            which()
-        );
-        return Err(Error::new(ErrorKind::WrongContext, operation, message));
+        return Err(wrong_context(operation, &which()));
     }
-    if value.ty() == elem {
-        return Ok(());
+    if value.ty() != elem {
+        let (expected, got) = (FUT_FIRST_TYPE + elem, FUT_FIRST_TYPE + value.ty());
+        return Err(core.wrong_type(operation, &which(), expected, got));
     }
-    let types = core.table().types();
-    let expected = types.get(elem as usize).map_or("?", c::Type::name);
-    let message = format!(
-        "expected {} of type {expected}, got {}",
-        which(),
-        value.table_type().name()
-    );
-    Err(Error::invalid(operation, message))
+    Ok(())
 }
 
-fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
+pub(super) fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
     let message = format!(
         "this version of the compiler provides no such function for type {}",
         ty.name()

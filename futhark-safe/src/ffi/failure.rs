@@ -91,7 +91,7 @@ impl Failure {
                 self.code
             )),
         };
-        Error::from_c(kind, operation, words, self.text, self.code)
+        Error::new(kind, operation, words).with_c(self.text, self.code)
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
 
     fn error() -> Error {
         let text = Some("index out of bounds".to_owned());
-        Error::from_c(ErrorKind::Program, "sync", "", text, 2)
+        Error::new(ErrorKind::Program, "sync", "").with_c(text, 2)
     }
 
     fn value(progress: &mut Progress) -> Serial {

@@ -202,7 +202,6 @@ impl Core {
         uses: impl IntoIterator<Item = &'v Handle>,
         batch: Option<&Batch<'_>>,
     ) -> Result<Handle> {
-        let mut value: *mut c_void = std::ptr::null_mut();
         // Before the call: an atomic operation after it would wait until its writes have reached the cache.
         let core = Arc::clone(self);
         let mut locked = self.locked();
@@ -210,8 +209,8 @@ impl Core {
         if let Some(batch) = batch {
             batch.starts(&locked);
         }
-        // SAFETY: L; the caller promises the rest; `value` is the place of the result.
-        unsafe { locked.call(call, &[(&raw mut value).cast()], input, || operation.into()) }?;
+        // SAFETY: L; the caller promises the rest.
+        let value = unsafe { locked.new_value(call, input, || operation.into()) }?;
         let serial = match batch {
             Some(batch) => batch.started(&mut locked, operation),
             None => {
@@ -221,27 +220,37 @@ impl Core {
         };
         locked.hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.
-        unsafe { wrap(core, value, ty, serial, operation) }
+        Ok(unsafe { Handle::new(core, value, ty, serial) })
     }
 }
 
-/// # Safety
-///
-/// As for [`Handle::new`], if `value` is not null.
-pub(super) unsafe fn wrap(
-    core: Arc<Core>,
-    value: *mut c_void,
-    ty: u32,
-    serial: Serial,
-    operation: impl Into<Call>,
-) -> Result<Handle> {
-    match NonNull::new(value) {
-        // SAFETY: as the caller promises.
-        Some(value) => Ok(unsafe { Handle::new(core, value, ty, serial) }),
-        None => Err(Error::new(
-            ErrorKind::Backend,
-            operation,
-            "succeeded, but returned no value",
-        )),
+impl Locked<'_> {
+    /// Calls a function of the table whose only result is a new value.
+    ///
+    /// # Safety
+    ///
+    /// `call` belongs to this context's table, and `input` holds the arguments that `futhark_table.h`
+    /// documents for it.
+    pub(super) unsafe fn new_value(
+        &mut self,
+        call: c::Call,
+        input: &[*const c_void],
+        operation: impl Fn() -> Call,
+    ) -> Result<NonNull<c_void>> {
+        let mut value: *mut c_void = std::ptr::null_mut();
+        // SAFETY: L; the caller promises the rest; `value` is the place of the result.
+        unsafe { self.call(call, &[(&raw mut value).cast()], input, &operation) }?;
+        returned(value, operation)
     }
+}
+
+/// The value that a successful call has returned.
+pub(super) fn returned(
+    value: *mut c_void,
+    operation: impl FnOnce() -> Call,
+) -> Result<NonNull<c_void>> {
+    NonNull::new(value).ok_or_else(|| {
+        let message = "the call succeeded, but returned no value";
+        Error::new(ErrorKind::Backend, operation(), message)
+    })
 }

@@ -148,19 +148,28 @@ pub(crate) fn device_source(table: &Table) -> Result<Option<String>> {
     text.ok_or_else(no_memory).map(Some)
 }
 
+/// Copies a text of the C side.
+///
+/// # Safety
+///
+/// A NUL-terminated text that lives meanwhile, or NULL.
+pub(super) unsafe fn copy_text(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so it is NUL-terminated text.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}
+
 /// Copies and frees a text of the C side.
 ///
 /// # Safety
 ///
 /// A NUL-terminated text that the table made for its caller, or NULL.
 unsafe fn take_text(table: &Table, text: *mut c_char) -> Option<String> {
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: not NULL, so it is NUL-terminated text.
-    let copy = unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned();
+    // SAFETY: as the caller promises.
+    let copy = unsafe { copy_text(text) }?;
     // SAFETY: T: such texts are freed by `free_text`, once.
     unsafe { required(table.raw().free_text)(text) };
     Some(copy)

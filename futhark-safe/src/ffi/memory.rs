@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType};
 
 use super::core::Core;
-use super::handle::{Handle, wrap};
+use super::handle::Handle;
 use super::shape::{elements, for_c};
 use super::table::backend_of;
 use super::transfer::array_type;
@@ -54,20 +54,22 @@ impl RawMemory {
 
 /// Waits until an array is computed, and returns its memory.
 pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
-    let core = array.core();
-    if core.table().is_gpu() {
-        wait(array, "raw memory")?;
-    }
+    ready(array, "raw memory")?;
     if array.table_type().raw().raw_memory.is_none() {
         let message = "this version of the compiler provides no function for raw memory";
         return Err(Error::new(ErrorKind::Unsupported, "raw memory", message));
     }
     let memory = address(array)?.map_or(std::ptr::null_mut(), NonNull::as_ptr);
-    Ok(RawMemory::new(backend_of(core.table())?, memory))
+    Ok(RawMemory::new(backend_of(array.core().table())?, memory))
 }
 
-/// Waits until an array is computed.
-pub(super) fn wait(array: &Handle, operation: &'static str) -> Result<()> {
+/// On a GPU, waits until an array is computed. Comes before memory for a result is allocated: memory that is
+/// lent to a call is leaked if the context is lost meanwhile ([`keep_if_lost`](super::transfer::keep_if_lost)),
+/// and this wait finds most losses.
+pub(super) fn ready(array: &Handle, operation: &'static str) -> Result<()> {
+    if !array.core().table().is_gpu() {
+        return Ok(());
+    }
     let mut locked = array.core().locked();
     locked.check([array])?;
     locked.wait(operation)
@@ -131,18 +133,11 @@ pub(crate) unsafe fn borrow(
         let message = "this version of the compiler cannot make arrays from raw memory";
         return Err(Error::new(ErrorKind::Unsupported, OPERATION, message));
     };
-    let mut value: *mut c_void = std::ptr::null_mut();
+    let input = [pointer.cast_const(), for_c(shape)];
     let mut locked = core.locked();
     locked.check([])?;
     // SAFETY: T and L; the type has as many dimensions as `shape`; the caller promises the rest.
-    unsafe {
-        locked.call(
-            borrow,
-            &[(&raw mut value).cast()],
-            &[pointer.cast_const(), for_c(shape)],
-            || OPERATION.into(),
-        )
-    }?;
+    let value = unsafe { locked.new_value(borrow, &input, || OPERATION.into()) }?;
     // SAFETY: T: a successful `borrow` returns a new value of the type.
-    unsafe { wrap(Arc::clone(core), value, ty, 0, OPERATION) }
+    Ok(unsafe { Handle::new(Arc::clone(core), value, ty, 0) })
 }

@@ -60,13 +60,8 @@ impl<'a> Lent<'a> {
                     "a C function returned {code} after the context had failed; \
                      the context works again, so retry the calls"
                 );
-                Err(Error::from_c(
-                    ErrorKind::Backend,
-                    Self::OPERATION,
-                    message,
-                    None,
-                    code,
-                ))
+                let error = Error::new(ErrorKind::Backend, Self::OPERATION, message);
+                Err(error.with_c(None, code))
             }
             (answer, Ok(())) => answer,
             (Err(lost), Err(_)) if lost.kind() == ErrorKind::ContextLost => Err(lost),

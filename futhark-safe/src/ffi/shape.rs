@@ -6,8 +6,9 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::handle::Handle;
+use super::transfer::NEW;
 use crate::elem::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// The number of elements of a new array of this shape, if such an array can exist.
 ///
@@ -26,11 +27,22 @@ pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     }
 }
 
+/// Expects as many elements as the shape has.
+pub(crate) fn expect_count(shape: &[usize], elem: ElemType, n: usize) -> Result<()> {
+    let expected = elements(shape, elem)?;
+    if expected == n {
+        return Ok(());
+    }
+    let expected = counted(expected, "element");
+    let message = format!("shape {shape:?} has {expected}, got {n}");
+    Err(Error::invalid(NEW, message))
+}
+
 #[cold]
 fn too_large(shape: &[usize], elem: ElemType) -> Error {
     let message =
         format!("an array of shape {shape:?} and element type {elem} is larger than any memory");
-    Error::invalid("new array", message)
+    Error::invalid(NEW, message)
 }
 
 /// The number of elements of an existing array of this shape.

@@ -9,9 +9,10 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::batch::Batch;
 use super::core::Core;
+use super::elements::unsupported;
 use super::handle::Handle;
-use super::memory::{address, wait};
-use super::shape::{Bounds, elements, expect_index, for_c, length, length_of};
+use super::memory::{address, ready};
+use super::shape::{Bounds, expect_count, expect_index, for_c, length, length_of};
 use super::trace;
 use crate::elem::{Element, Scalar8, truth};
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -87,14 +88,7 @@ pub(super) unsafe fn create_from(
     batch: Option<&Batch<'_>>,
 ) -> Result<Handle> {
     let array = array_type(core, ty, elem, shape.len())?;
-    let n = elements(shape, elem)?;
-    if n != len {
-        let n = counted(n, "element");
-        return Err(Error::invalid(
-            NEW,
-            format!("shape {shape:?} has {n}, got {len}"),
-        ));
-    }
+    expect_count(shape, elem, len)?;
     let _span = trace::transfer(core, NEW, || len * elem.size());
     let create = array.raw().create.expect("every array can be made");
     let later = later(batch);
@@ -138,15 +132,6 @@ pub(super) fn array_type(
     let ty = core.table().types().get(ty as usize);
     ty.filter(|ty| is_array(ty, elem, rank))
         .ok_or_else(|| no_array(elem, rank))
-}
-
-/// On a GPU, waits before memory for a result is allocated: memory that is lent to a call is leaked
-/// if the context is lost meanwhile ([`keep_if_lost`]), and this wait finds most losses.
-fn ready(array: &Handle, operation: &'static str) -> Result<()> {
-    if array.core().table().is_gpu() {
-        wait(array, operation)?;
-    }
-    Ok(())
 }
 
 /// Leaks memory that a call was writing when its GPU context was lost: the device may still write
@@ -293,13 +278,8 @@ pub(crate) fn index(
 ) -> Result<(ElemType, Scalar8)> {
     let (elem, _) = length(array, "index")?;
     expect_index(array, indices, bounds)?;
-    let Some(index) = array.table_type().raw().index else {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            "index",
-            "this version of the compiler provides no index function",
-        ));
-    };
+    let ty = array.table_type();
+    let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     ready(array, "index")?;
     // A device that is lost meanwhile may still write, so its target must not be the stack.
     let mut place: Vec<Scalar8> = with_capacity(1, "index")?;
