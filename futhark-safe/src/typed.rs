@@ -113,30 +113,20 @@ pub fn columns<A: OpaqueTag>(array: &A, field: usize) -> Result<Columns<'_>> {
 }
 
 impl<'a> Columns<'a> {
-    /// Column `i`, which `array` returns as an array.
+    /// Column `i`, in row-major order: a part of the array of records, or a copy of the array that `array` returns.
     pub fn get<P: HasArray<T, R>, T: Element, const R: usize>(
         &self,
         i: usize,
         array: impl FnOnce() -> Result<Array<P, T, R>>,
-    ) -> Result<Elements<'a, T>> {
+    ) -> Result<Cow<'a, [T]>> {
         let elements = match &self.0 {
             Some(columns) => columns.get(i)?,
             None => None,
         };
-        Ok(Elements(match elements {
-            Some(elements) => elements,
-            None => Cow::Owned(array()?.to_vec()?),
-        }))
-    }
-}
-
-/// One column of rows: a part of the array of records, or a copy.
-pub struct Elements<'a, T: Element>(Cow<'a, [T]>);
-
-impl<T: Element> Elements<'_, T> {
-    /// The elements, in row-major order.
-    pub fn to_cow(&self) -> Result<Cow<'_, [T]>> {
-        Ok(Cow::Borrowed(&self.0))
+        match elements {
+            Some(elements) => Ok(elements),
+            None => Ok(Cow::Owned(array()?.to_vec()?)),
+        }
     }
 }
 

@@ -149,15 +149,11 @@ fn write_to_vec(columns: &Columns, row: &str, field: usize, text: &mut String) {
         .collect();
     let _ = writeln!(text, "        let columns = __f::columns(self, {field})?;");
     let end = tuple_end(&arrays);
-    let each = |expression: &dyn Fn(usize) -> String| -> Vec<String> {
-        (0..arrays.len()).map(expression).collect()
-    };
     text::list(text, 8, "let arrays = (", &arrays, end);
-    let cows = each(&|i| format!("arrays.{i}.to_cow()?"));
-    text::list(text, 8, "let cows = (", &cows, end);
     // With one length known, the loop needs no bounds checks.
-    text.push_str("        let n = cows.0.len();\n");
-    let slices = each(&|i| format!("&cows.{i}[..n]"));
+    text.push_str("        let n = arrays.0.len();\n");
+    let slices = (0..arrays.len()).map(|i| format!("&arrays.{i}[..n]"));
+    let slices: Vec<String> = slices.collect();
     text::list(text, 8, "let columns = (", &slices, end);
     let _ = writeln!(text, "        __f::rows(n, |i| {})\n    }}", columns.row);
 }
