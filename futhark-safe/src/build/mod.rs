@@ -230,7 +230,7 @@ pub fn __module(
         &functions,
         &[],
         ("".as_ref(), &[]),
-        module::Options { serde },
+        serde,
         None,
     )?)
 }

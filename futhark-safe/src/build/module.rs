@@ -15,13 +15,6 @@ use super::{arrays, entries, records, sums};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tuning::Tuning;
 
-/// What a build script selects, beside the program.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Options {
-    /// Whether structs of fields and enums of variants implement the traits of serde.
-    pub(super) serde: bool,
-}
-
 /// Returns the module of `program`; `symbols` are its tables, `functions` the functions in them,
 /// `source` and `imports` the files with comments, `tuning` the values that GPU backends use.
 pub(super) fn write(
@@ -30,10 +23,10 @@ pub(super) fn write(
     functions: &FunctionList,
     symbols: &[&str],
     (source, imports): (&Path, &[PathBuf]),
-    options: Options,
+    serde: bool,
     tuning: Option<&Tuning>,
 ) -> Result<String> {
-    let module = Module::new(program, functions, Docs::of(source, imports), options);
+    let module = Module::new(program, functions, Docs::of(source, imports), serde);
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -52,7 +45,7 @@ pub(super) struct Module<'a> {
     pub(super) program: &'a Program,
     pub(super) names: TypeNames,
     pub(super) docs: Docs,
-    options: Options,
+    serde: bool,
     /// The index of each C function in the table.
     numbers: HashMap<&'a str, usize>,
     functions_hash: u64,
@@ -65,7 +58,7 @@ impl<'a> Module<'a> {
         program: &'a Program,
         functions: &'a FunctionList,
         docs: Docs,
-        options: Options,
+        serde: bool,
     ) -> Module<'a> {
         let numbers = functions
             .names()
@@ -85,7 +78,7 @@ impl<'a> Module<'a> {
             program,
             names: TypeNames::new(program),
             docs,
-            options,
+            serde,
             numbers,
             functions_hash: functions.hash(),
             plain,
@@ -158,7 +151,7 @@ impl<'a> Module<'a> {
 
     /// The derive macros of serde, if the build script asks for them.
     pub(super) fn serde_traits(&self) -> &'static [&'static str] {
-        match self.options.serde {
+        match self.serde {
             true => &["::serde::Serialize", "::serde::Deserialize"],
             false => &[],
         }
@@ -294,10 +287,9 @@ mod tests {
         );
         let functions = FunctionList::of(&program(""));
         let none: (&Path, &[PathBuf]) = (Path::new(""), &[]);
-        let no = Options::default();
-        let error = write("one", &one, &functions, &[], none, no, None).unwrap_err();
+        let error = write("one", &one, &functions, &[], none, false, None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Compile);
         assert!(error.to_string().contains("futhark_entry_f"), "{error}");
-        assert!(write("one", &one, &FunctionList::of(&one), &[], none, no, None).is_ok());
+        assert!(write("one", &one, &FunctionList::of(&one), &[], none, false, None).is_ok());
     }
 }

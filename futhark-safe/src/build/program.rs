@@ -25,7 +25,7 @@ pub struct Program {
     options: Vec<String>,
     flags: Vec<String>,
     native: bool,
-    module: module::Options,
+    serde: bool,
     raw: bool,
 }
 
@@ -44,7 +44,7 @@ impl Program {
             options: Vec::new(),
             flags: Vec::new(),
             native: false,
-            module: module::Options::default(),
+            serde: false,
             raw: false,
         }
     }
@@ -149,7 +149,7 @@ impl Program {
     /// Derives `Serialize` and `Deserialize` of serde for structs of fields and enums of variants whose leaves
     /// are scalars: see [serde](crate::build#serde).
     pub fn serde(mut self, serde: bool) -> Program {
-        self.module.serde = serde;
+        self.serde = serde;
         self
     }
 
@@ -253,7 +253,7 @@ impl Program {
             &FunctionList::of(&face.program),
             &symbols,
             (&self.source, &face.sources),
-            self.module,
+            self.serde,
             tuning.as_ref(),
         )
     }
@@ -297,7 +297,7 @@ impl Program {
             &first.functions(),
             &symbols,
             (&self.source, first.sources()),
-            self.module,
+            self.serde,
             tuning.as_ref(),
         )?;
         #[cfg(feature = "raw")]

@@ -223,7 +223,7 @@ impl Core {
             return Ok(Arc::new(core));
         }
         let mut locked = core.locked();
-        let mut error = locked.error(status, || format!("{} context", table.backend()).into());
+        let mut error = locked.error(status, format!("{} context", table.backend()).into());
         drop(locked);
         // Other kinds describe a failing call, but this one made no context.
         if !matches!(
@@ -426,25 +426,20 @@ impl Locked<'_> {
         Err(self.failed(status, operation()))
     }
 
+    /// The failure of the call that returned `status`, and how far the call got.
     #[cold]
     fn failed(&mut self, status: i32, operation: Call) -> Failed {
-        // Before `error`, which records a new loss.
-        let stage = self.stage(status as u32);
-        let error = self.error(status, || operation);
-        Failed { error, stage }
-    }
-
-    /// How far the failed call that returned `status` got.
-    #[cold]
-    fn stage(&mut self, status: u32) -> Stage {
         let failure = self.failure(0).unwrap_or_default();
-        match status {
+        let stage = match status as u32 {
             c::FUT_REFUSED => Stage::Refused,
-            // Without a code the context is not lost, but refused to a forked process.
+            // Without a code the context is not lost, but refused to a forked process. Before `error`, which
+            // records a new loss.
             c::FUT_LOST if self.state.lost_in.is_some() || failure.code == 0 => Stage::Refused,
             c::FUT_FAILED if failure.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
             _ => Stage::Started,
-        }
+        };
+        let error = self.error(status, operation);
+        Failed { error, stage }
     }
 
     /// Verifies that a call can start: reports a deferred error, or the failure that
@@ -556,17 +551,15 @@ impl Locked<'_> {
 
     /// The error of the call that returned `status`.
     #[cold]
-    fn error(&mut self, status: i32, operation: impl FnOnce() -> Call) -> Error {
+    fn error(&mut self, status: i32, operation: Call) -> Error {
         let status = status as u32;
         let is_gpu = self.core.table.is_gpu();
         let (own, mut other) = (self.failure(0), self.failure(1));
-        let operation = operation();
-        if status == c::FUT_LOST {
-            self.core.has_failed.store(true, Ordering::Relaxed);
-        }
+        let mut own = own.unwrap_or_default();
         let state = &mut *self.state;
         if status == c::FUT_LOST {
-            let error = own.unwrap_or_default().error(status, operation.clone());
+            self.core.has_failed.store(true, Ordering::Relaxed);
+            let error = own.error(status, operation.clone());
             // Without a code the context is not lost, but refused to a forked process.
             return match &state.lost_in {
                 Some(earlier) => error.with_origin(Origin::Earlier(Some(vec![earlier.clone()]))),
@@ -576,27 +569,24 @@ impl Locked<'_> {
                 }
             };
         }
-        let mut own = own.unwrap_or_default();
         // The call returned a code without a text, and the text of the cause came with the wait.
         if status == c::FUT_FAILED && own.is_silent() {
             own = other.take().unwrap_or(own);
         }
-        let origin = own.origin(&state.progress, &operation);
-        let may_be_earlier = own.may_be_earlier();
-        let mut error = own.error(status, operation.clone()).with_origin(origin);
+        let mut attribute = |failure: Failure, status| {
+            let origin = failure.origin(&state.progress, &operation);
+            let may_be_earlier = failure.may_be_earlier();
+            let error = failure.error(status, operation.clone()).with_origin(origin);
+            if is_gpu && may_be_earlier {
+                state.progress.fail(&error);
+            }
+            error
+        };
+        let mut error = attribute(own, status);
         // After these the C side has waited; `other` is a failure that the wait found.
         let waited = matches!(status, c::FUT_FAILED | c::FUT_MEMORY);
-        if is_gpu && may_be_earlier {
-            state.progress.fail(&error);
-        }
         if let Some(other) = other {
-            let origin = other.origin(&state.progress, &operation);
-            let may_be_earlier = other.may_be_earlier();
-            let other = other.error(c::FUT_FAILED, operation).with_origin(origin);
-            if is_gpu && may_be_earlier {
-                state.progress.fail(&other);
-            }
-            error = error.with_also(other);
+            error = error.with_also(attribute(other, c::FUT_FAILED));
         }
         if is_gpu && waited {
             state.progress.confirm();

@@ -59,7 +59,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let mut size: usize = 0;
     let input = [value.value("store")?.cast_const()];
     // Before the lock: a subscriber may use the context. The size is not known yet.
-    let _span = trace::operation(value.core(), "store");
+    let _span = trace::call(value.core(), || "store", &[]);
     let mut locked = value.core().locked();
     locked.check([value])?;
     // SAFETY: T and L; V; `size` is the place of the result.

@@ -30,19 +30,14 @@ pub(super) fn call(
     inputs: &[Input<'_>],
 ) -> Span {
     expect_none_held();
-    #[cfg(feature = "tracing")]
-    if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
-        let operation = operation();
-        let sizes: Vec<String> = inputs.iter().filter_map(Input::sizes).collect();
-        let (backend, sizes) = (core.table().backend(), sizes.join(", "));
-        let span = tracing::debug_span!(target: TARGET, "call", operation, backend, sizes);
-        return Span {
-            _entered: Some(span.entered()),
-        };
-    }
     Span {
         #[cfg(feature = "tracing")]
-        _entered: None,
+        _entered: tracing::enabled!(target: TARGET, tracing::Level::DEBUG).then(|| {
+            let operation = operation();
+            let sizes: Vec<String> = inputs.iter().filter_map(Input::sizes).collect();
+            let (backend, sizes) = (core.table().backend(), sizes.join(", "));
+            tracing::debug_span!(target: TARGET, "call", operation, backend, sizes).entered()
+        }),
     }
 }
 
@@ -58,23 +53,13 @@ pub(super) fn transfer(
     bytes: impl FnOnce() -> usize,
 ) -> Span {
     expect_none_held();
-    #[cfg(feature = "tracing")]
-    if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
-        let (backend, bytes) = (core.table().backend(), bytes());
-        let span = tracing::debug_span!(target: TARGET, "transfer", operation, backend, bytes);
-        return Span {
-            _entered: Some(span.entered()),
-        };
-    }
     Span {
         #[cfg(feature = "tracing")]
-        _entered: None,
+        _entered: tracing::enabled!(target: TARGET, tracing::Level::DEBUG).then(|| {
+            let (backend, bytes) = (core.table().backend(), bytes());
+            tracing::debug_span!(target: TARGET, "transfer", operation, backend, bytes).entered()
+        }),
     }
-}
-
-/// Another operation.
-pub(super) fn operation(core: &Core, operation: &'static str) -> Span {
-    call(core, || operation, &[])
 }
 
 /// A copy that was made because another value shares the memory of a consumed argument, or of an array
