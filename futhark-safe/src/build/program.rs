@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Code, FunctionList, Manifest, Version, known};
+use futhark_manifest::{Backend, FunctionList, Manifest};
 use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain, Vendor};
 
 use super::module;
@@ -287,7 +287,6 @@ impl Program {
         programs
             .chain(first.sources())
             .for_each(|file| cargo.watch(file));
-        warn_of_newer(&first.program().version, cargo);
         warn(first, cargo);
         let tuning = self.checked_tuning(artifacts.iter().map(Artifact::program), cargo)?;
         let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
@@ -493,19 +492,6 @@ impl Instructions {
         }
     }
 }
-/// Warns of a compiler that is newer than all known versions, once per build script.
-fn warn_of_newer(version: &Version, cargo: &mut Instructions) {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    if version.number.is_none_or(|number| number > known::NEWEST) {
-        ONCE.call_once(|| {
-            let (major, minor, patch) = known::NEWEST;
-            cargo.add(format!(
-                "warning=Futhark {version} is newer than {major}.{minor}.{patch}, the newest version that \
-                 this crate knows; an update of the crate may support it better"
-            ));
-        });
-    }
-}
 
 /// Reports the warnings of the Futhark compiler, and unknown or unusual parts of the manifest.
 fn warn(artifact: &Artifact, cargo: &mut Instructions) {
@@ -518,8 +504,7 @@ fn warn(artifact: &Artifact, cargo: &mut Instructions) {
     }
     let manifest = Manifest::parse(artifact.manifest());
     let findings = manifest.map_or_else(|_| Vec::new(), |m| m.warnings());
-    // `warn_of_newer` reports a newer compiler.
-    for finding in findings.iter().filter(|f| f.code() != Code::NewerCompiler) {
+    for finding in findings {
         cargo.add(format!("warning=the manifest of the program: {finding}"));
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use serde_core::de::value::SeqAccessDeserializer;
 use serde_core::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_core::ser::{Error as _, Serialize, Serializer};
 
@@ -37,13 +38,9 @@ impl<'de> Visitor<'de> for Bytes {
     }
 
     /// Formats without a bytes type use a list of numbers.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Untrusted, A::Error> {
-        // The size hint is untrusted input.
-        let announced = list.size_hint().unwrap_or(0);
-        let mut bytes = Vec::with_capacity(announced.min(1 << 16));
-        while let Some(byte) = list.next_element()? {
-            bytes.push(byte);
-        }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Untrusted, A::Error> {
+        // Reads the size hint as untrusted.
+        let bytes = Vec::<u8>::deserialize(SeqAccessDeserializer::new(list))?;
         Untrusted::from_bytes(&bytes).map_err(A::Error::custom)
     }
 }

@@ -268,7 +268,8 @@ fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
     assert_says(
         &text,
         &[
-            "Futhark 0.99.1 is newer",
+            "the manifest of the program: at /version: ",
+            "found 0.99.1",
             "the manifest of the program: at /abi: ",
         ],
     );
