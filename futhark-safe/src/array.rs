@@ -163,10 +163,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the index is out of bounds.
     pub fn get(&self, index: impl ArrayIndex<R>) -> Result<T> {
-        let indices = index
-            .indices()
-            .map(|i| i64::try_from(i).unwrap_or(i64::MAX));
-        let (elem, scalar) = ffi::index(&self.handle, &indices, ffi::Bounds::Ours)?;
+        let (elem, scalar) = ffi::index(&self.handle, &for_c(index), ffi::Bounds::Ours)?;
         if elem != T::ELEM {
             // Only a hand-written `HasArray` can cause this.
             let message = format!("expected elements of type {}, got {elem}", T::ELEM);
@@ -227,6 +224,13 @@ impl ArrayIndex<1> for usize {
     fn indices(self) -> [usize; 1] {
         [self]
     }
+}
+
+/// The index as C takes it. One that is too large is outside of every array.
+pub(crate) fn for_c<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {
+    index
+        .indices()
+        .map(|i| i64::try_from(i).unwrap_or(i64::MAX))
 }
 
 impl<P: Program> Context<P> {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use futhark_manifest::ElemType;
 
-use crate::array::{Array, ArrayIndex};
+use crate::array::{Array, ArrayIndex, for_c};
 use crate::context::Context;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -67,7 +67,7 @@ pub fn element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     array: &A,
     index: impl ArrayIndex<R>,
 ) -> Result<E> {
-    let handle = ffi::index_value(array.handle(), &indices(index), ffi::Bounds::Ours)?;
+    let handle = ffi::index_value(array.handle(), &for_c(index), ffi::Bounds::Ours)?;
     if handle.ty() != E::TYPE {
         let message = format!(
             "expected elements of type {}, but {} has others",
@@ -96,7 +96,7 @@ pub fn set_element<A: OpaqueTag, E: OpaqueTag, const R: usize>(
     index: impl ArrayIndex<R>,
     element: &E,
 ) -> Result<()> {
-    ffi::set_value(array.handle_mut(), &indices(index), element.handle())
+    ffi::set_value(array.handle_mut(), &for_c(index), element.handle())
 }
 
 /// Expects as many rows as the shape has elements, before columns are made of them.
@@ -212,12 +212,6 @@ pub fn rows<Row>(n: usize, row: impl Fn(usize) -> Row) -> Result<Vec<Row>> {
     let mut rows = ffi::with_capacity(n, "read array")?;
     rows.extend((0..n).map(row));
     Ok(rows)
-}
-
-fn indices<const R: usize>(index: impl ArrayIndex<R>) -> [i64; R] {
-    index
-        .indices()
-        .map(|i| i64::try_from(i).unwrap_or(i64::MAX))
 }
 
 /// Implements the methods of every array of opaque values.

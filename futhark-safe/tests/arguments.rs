@@ -37,7 +37,7 @@ fn wrong_arguments_are_errors_that_name_them() {
     assert_says(
         ctx.call("divide_top", one),
         invalid,
-        &["expected 2 arguments, got 1"],
+        &["expected 2 arguments and 1 result, got 1 and 1"],
     );
     let narrow = vec![Arg::Consume(1i32.into()), Arg::Consume(2i64.into())];
     assert_says(

@@ -11,7 +11,7 @@ use super::opaque::Opaque;
 use super::stored::Stored;
 use super::value::{Arg, Scalar, Value};
 use crate::elem::{Element, Scalar8};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
@@ -67,14 +67,6 @@ impl Context {
             );
             Error::invalid("call", message)
         })?;
-        if args.len() != point.inputs.len() {
-            let message = format!(
-                "expected {}, got {}",
-                counted(point.inputs.len(), "argument"),
-                args.len()
-            );
-            return Err(Error::invalid(format!("entry point {entry}"), message));
-        }
         let mut inputs: Vec<Input<'_>> = args
             .into_iter()
             .map(|arg| match arg {

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futhark_manifest::ElemType;
 
-use super::core::expect_none_held;
-use super::core::{Core, Locked};
+use super::call::wrong_context;
+use super::core::{Core, Locked, expect_none_held};
 use super::failure::Serial;
 use super::handle::Handle;
 use super::shape::length_of;
@@ -239,8 +239,7 @@ impl<'env> Batch<'env> {
     /// The number of elements of an array of this context.
     fn length<T: Element>(&self, array: &Handle) -> Result<usize> {
         if !Arc::ptr_eq(array.core(), &self.core) {
-            let message = "the array belongs to another context than the batch";
-            return Err(Error::new(ErrorKind::WrongContext, READ, message));
+            return Err(wrong_context(READ, "the array"));
         }
         length_of::<T>(array, READ)
     }

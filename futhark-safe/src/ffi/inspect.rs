@@ -83,8 +83,7 @@ impl Core {
         unsafe { self.ask(call, "device", &mut text) }?;
         // SAFETY: T: a text that the caller owns, or NULL.
         let text = unsafe { take_text(self.table(), text) };
-        let no_memory = || Error::new(ErrorKind::OutOfMemory, "device", "no memory");
-        text.ok_or_else(no_memory).map(Some)
+        text.ok_or_else(|| no_memory("device")).map(Some)
     }
 
     /// The context's `cl_command_queue`. `None`: the backend is not opencl.
@@ -144,8 +143,11 @@ pub(crate) fn device_source(table: &Table) -> Result<Option<String>> {
     let text = unsafe { source() };
     // SAFETY: T: a text that the caller owns, or NULL.
     let text = unsafe { take_text(table, text) };
-    let no_memory = || Error::new(ErrorKind::OutOfMemory, "device source", "no memory");
-    text.ok_or_else(no_memory).map(Some)
+    text.ok_or_else(|| no_memory("device source")).map(Some)
+}
+
+fn no_memory(operation: &'static str) -> Error {
+    Error::new(ErrorKind::OutOfMemory, operation, "no memory")
 }
 
 /// Copies a text of the C side.
