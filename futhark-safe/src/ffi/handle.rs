@@ -245,12 +245,16 @@ impl Locked<'_> {
 }
 
 /// The value that a successful call has returned.
+#[inline]
 pub(super) fn returned(
     value: *mut c_void,
     operation: impl FnOnce() -> Call,
 ) -> Result<NonNull<c_void>> {
-    NonNull::new(value).ok_or_else(|| {
-        let message = "the call succeeded, but returned no value";
-        Error::new(ErrorKind::Backend, operation(), message)
-    })
+    NonNull::new(value).ok_or_else(|| no_value(operation()))
+}
+
+#[cold]
+fn no_value(operation: Call) -> Error {
+    let message = "the call succeeded, but returned no value";
+    Error::new(ErrorKind::Backend, operation, message)
 }
