@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::{Error, ErrorKind};
+use crate::Error;
 use ffi::{Batch, Place, batch};
 use futhark_fake::{FLAVOURS, World};
 

@@ -1,7 +1,6 @@
 //! The columns of arrays of records, read and written in place.
 
 use super::*;
-use crate::ErrorKind;
 use futhark_fake::types::{FLOATS, OUT_OF_MEMORY, POINTS};
 use futhark_fake::{FLAVOURS, Flavour, World};
 

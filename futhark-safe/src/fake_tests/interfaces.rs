@@ -1,5 +1,6 @@
 //! The typed and the dynamic interface on the fake program.
 
+use super::says;
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
 use crate::program::handle::HasHandle as _;
@@ -15,62 +16,53 @@ fn linked(table: &'static Table) -> LinkedTable {
     unsafe { LinkedTable::new(table.raw()) }
 }
 
-/// The program type that generated code would have, with this interface hash.
-pub(super) struct Typed<const INTERFACE: u64>;
+/// The program type that generated code would have, with this interface hash and linked with these tables.
+pub(super) struct Typed<const INTERFACE: u64, const LINKED: usize>;
 
-/// With the fake program's interface hash.
-pub(super) type Fake = Typed<0xb584_39cf_bad3_fe30>;
+/// The interface hash of the fake program.
+const INTERFACE: u64 = 0xb584_39cf_bad3_fe30;
+
+/// Of both backends.
+const BOTH: usize = 0;
+const NONE: usize = 1;
+/// These must be rejected.
+const REORDERED: usize = 2;
+const OF_UNKNOWN_BACKEND: usize = 3;
+
+pub(super) type Fake = Typed<INTERFACE, BOTH>;
+
+/// The fake program, not linked.
+type Shared = Typed<INTERFACE, NONE>;
 
 pub(super) struct Entries;
 
-impl<const INTERFACE: u64> From<&Context<Typed<INTERFACE>>> for Entries {
-    fn from(_: &Context<Typed<INTERFACE>>) -> Entries {
+impl<P: Program> From<&Context<P>> for Entries {
+    fn from(_: &Context<P>) -> Entries {
         Entries
     }
 }
 
-impl<const INTERFACE: u64> Program for Typed<INTERFACE> {
+impl<const INTERFACE: u64, const LINKED: usize> Program for Typed<INTERFACE, LINKED> {
     const NAME: &'static str = "fake";
     type Entries<'c> = Entries;
 }
 
-impl<const INTERFACE: u64> Linked for Typed<INTERFACE> {
+impl<const INTERFACE: u64, const LINKED: usize> Linked for Typed<INTERFACE, LINKED> {
     const INTERFACE: u64 = INTERFACE;
     const FUNCTIONS: u64 = 0x4989_92cf_3b89_bfde;
 
     fn tables() -> Vec<LinkedTable> {
-        [Flavour::Gpu, Flavour::Host]
-            .map(|flavour| linked(program::table(flavour)))
-            .into()
+        let tables = match LINKED {
+            BOTH => [Flavour::Gpu, Flavour::Host].map(program::table).into(),
+            REORDERED => vec![program::reordered()],
+            OF_UNKNOWN_BACKEND => vec![program::of_unknown_backend()],
+            _ => Vec::new(),
+        };
+        tables.into_iter().map(linked).collect()
     }
 }
 
-/// The fake program, linked with tables that it must reject.
-struct Misfit<const I: usize>;
-
-impl<const I: usize> From<&Context<Misfit<I>>> for Entries {
-    fn from(_: &Context<Misfit<I>>) -> Entries {
-        Entries
-    }
-}
-
-impl<const I: usize> Program for Misfit<I> {
-    const NAME: &'static str = "fake";
-    type Entries<'c> = Entries;
-}
-
-impl<const I: usize> Linked for Misfit<I> {
-    const INTERFACE: u64 = Fake::INTERFACE;
-    const FUNCTIONS: u64 = Fake::FUNCTIONS;
-
-    fn tables() -> Vec<LinkedTable> {
-        vec![linked(
-            [program::reordered, program::of_unknown_backend][I](),
-        )]
-    }
-}
-
-impl<const INTERFACE: u64> HasArray<i32, 1> for Typed<INTERFACE> {
+impl HasArray<i32, 1> for Fake {
     const TYPE: u32 = super::INTS;
 }
 
@@ -111,38 +103,12 @@ fn the_typed_face_uses_the_requested_backend() {
     );
     let error = Context::<Fake>::new(&Config::new().backend(Backend::Hip)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    let error = Context::<Typed<1>>::new(&Config::new()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Load);
-    assert!(
-        error
-            .to_string()
-            .contains("not the one that was compiled against"),
-        "{error}"
+    says(
+        Context::<Typed<1, BOTH>>::new(&Config::new()),
+        ErrorKind::Load,
+        "not the one that was compiled against",
     );
     assert_eq!(world.contexts(), 0);
-}
-
-/// The fake program, not linked.
-struct Shared;
-
-impl From<&Context<Shared>> for Entries {
-    fn from(_: &Context<Shared>) -> Entries {
-        Entries
-    }
-}
-
-impl Program for Shared {
-    const NAME: &'static str = "fake";
-    type Entries<'c> = Entries;
-}
-
-impl Linked for Shared {
-    const INTERFACE: u64 = Fake::INTERFACE;
-    const FUNCTIONS: u64 = Fake::FUNCTIONS;
-
-    fn tables() -> Vec<LinkedTable> {
-        Vec::new()
-    }
 }
 
 /// The C context type that a raw module of `P` would have.
@@ -174,7 +140,7 @@ fn typed_contexts_of_libraries_are_checked() {
     assert!(error.to_string().contains("not linked"), "{error}");
     let error = Context::<Shared>::with_library(&library, &Config::new().backend(Backend::Hip));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
-    let error = Context::<Typed<1>>::with_library(&library, &config).unwrap_err();
+    let error = Context::<Typed<1, BOTH>>::with_library(&library, &config).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Load);
     drop((ctx, linked));
     assert_eq!(world.contexts(), 0);
@@ -183,12 +149,10 @@ fn typed_contexts_of_libraries_are_checked() {
 #[test]
 fn a_table_with_another_order_of_functions_is_rejected() {
     let world = World::new();
-    let error = Context::<Misfit<0>>::new(&Config::new()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
-    assert!(
-        error
-            .to_string()
-            .contains("not the one that was compiled against")
+    says(
+        Context::<Typed<INTERFACE, REORDERED>>::new(&Config::new()),
+        ErrorKind::Load,
+        "not the one that was compiled against",
     );
     let table = program::reordered();
     let error = Library::of_table(table).unwrap_err();
@@ -199,21 +163,28 @@ fn a_table_with_another_order_of_functions_is_rejected() {
 #[test]
 fn a_table_of_an_unknown_backend_is_rejected() {
     let world = World::new();
-    let error = Context::<Misfit<1>>::new(&Config::new()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Load, "{error}");
-    assert!(error.to_string().contains("backend abacus"), "{error}");
+    says(
+        Context::<Typed<INTERFACE, OF_UNKNOWN_BACKEND>>::new(&Config::new()),
+        ErrorKind::Load,
+        "backend abacus",
+    );
     let table = program::of_unknown_backend();
     let error = Library::of_table(table).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Load, "{error}");
     assert_eq!(world.contexts(), 0);
 }
 
+fn dynamic_context(flavour: Flavour) -> (World, dynamic::Context) {
+    let library = Library::of_table(program::table(flavour)).unwrap();
+    let world = World::new();
+    let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+    (world, ctx)
+}
+
 #[test]
 fn the_dynamic_face_calls_entry_points() {
     for flavour in FLAVOURS {
-        let library = Library::of_table(program::table(flavour)).unwrap();
-        let world = World::new();
-        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let (world, ctx) = dynamic_context(flavour);
         let xs: Value = ctx.array(&[1i32, 2, 3]).unwrap().into();
         let total = ctx.call("total", vec![Arg::Borrow(&xs)]).unwrap();
         assert!(matches!(total[0], Value::Scalar(Scalar::I32(6))));
@@ -235,9 +206,8 @@ fn the_dynamic_face_calls_entry_points() {
 
 #[test]
 fn values_are_accepted_by_coverage() {
-    let library = Library::of_table(program::table(Flavour::Host)).unwrap();
-    let _world = World::new();
-    let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+    let (_world, ctx) = dynamic_context(Flavour::Host);
+    let library = ctx.library();
     let xs: Value = ctx.array(&[4i32, 5]).unwrap().into();
     let untrusted = |stored: &dynamic::Stored| {
         crate::Untrusted::from_bytes(&stored.to_bytes().unwrap()).unwrap()
@@ -250,13 +220,10 @@ fn values_are_accepted_by_coverage() {
     assert_eq!(ints(&back.project("xs").unwrap()), [4, 5]);
     let line = ctx.sum("shape", "line", &[&xs, &3i32.into()]).unwrap();
     let stored = line.store().unwrap();
-    let error = library.accept(untrusted(&stored)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(
-        error
-            .to_string()
-            .contains("type shape, which is or has a sum"),
-        "{error}"
+    says(
+        library.accept(untrusted(&stored)),
+        ErrorKind::Unsupported,
+        "type shape, which is or has a sum",
     );
     #[cfg(feature = "mac")]
     {
@@ -272,10 +239,8 @@ fn values_are_accepted_by_coverage() {
 #[test]
 fn a_refused_dynamic_call_leaves_its_arguments() {
     for flavour in FLAVOURS {
-        let library = Library::of_table(program::table(flavour)).unwrap();
-        let world = World::new();
-        let [ctx, other] =
-            [(); 2].map(|()| dynamic::Context::new(&library, &Config::new()).unwrap());
+        let (world, ctx) = dynamic_context(flavour);
+        let other = dynamic::Context::new(ctx.library(), &Config::new()).unwrap();
         let mut xs: Value = ctx.array(&[1i32, 2]).unwrap().into();
         let args = |xs| vec![Arg::ConsumeMut(xs), Arg::Consume(9i32.into())];
         let error = other.call("set_first", args(&mut xs)).unwrap_err();
@@ -328,9 +293,7 @@ fn a_refused_dynamic_call_leaves_its_arguments() {
 #[test]
 fn a_clone_of_an_opaque_value_is_a_deep_copy() {
     for flavour in FLAVOURS {
-        let library = Library::of_table(program::table(flavour)).unwrap();
-        let world = World::new();
-        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let (world, ctx) = dynamic_context(flavour);
         let xs: Value = ctx.array(&[1i32, 2]).unwrap().into();
         let pair = ctx.record("pair", &[&Value::from(7i32), &xs]).unwrap();
         let clone = pair.try_clone().unwrap();
@@ -348,9 +311,7 @@ fn a_clone_of_an_opaque_value_is_a_deep_copy() {
 #[test]
 fn destructing_a_sum_as_another_variant_is_an_error() {
     for flavour in FLAVOURS {
-        let library = Library::of_table(program::table(flavour)).unwrap();
-        let _world = World::new();
-        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let (_world, ctx) = dynamic_context(flavour);
         let xs: Value = ctx.array(&[4i32, 5]).unwrap().into();
         let dot = ctx.sum("shape", "dot", &[]).unwrap();
         let line = ctx
@@ -377,9 +338,7 @@ fn destructing_a_sum_as_another_variant_is_an_error() {
 #[test]
 fn arrays_of_records_support_new_and_set() {
     for flavour in FLAVOURS {
-        let library = Library::of_table(program::table(flavour)).unwrap();
-        let world = World::new();
-        let ctx = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let (world, ctx) = dynamic_context(flavour);
         let point = |y: i32| -> Value {
             let fields = [&Value::from(0.5f32), &Value::from(y)];
             ctx.record("point", &fields).unwrap().into()
@@ -395,7 +354,7 @@ fn arrays_of_records_support_new_and_set() {
         assert_eq!(ints(&points.project("y").unwrap()), [20, 10, 10]);
         assert_eq!(ints(&held), [10, 20, 10]);
 
-        let other = dynamic::Context::new(&library, &Config::new()).unwrap();
+        let other = dynamic::Context::new(ctx.library(), &Config::new()).unwrap();
         let stranger = other.array(&[1i32]).unwrap().into();
         let seven = Value::from(7i32);
         for (shape, elements, kind, words) in [
@@ -426,11 +385,11 @@ fn arrays_of_records_support_new_and_set() {
                 "element 0 belongs to another",
             ),
         ] {
-            let error = ctx
-                .array_from_values_nd("[]point", shape, &elements)
-                .unwrap_err();
-            assert_eq!(error.kind(), kind, "{error}");
-            assert!(error.to_string().contains(words), "{error}");
+            says(
+                ctx.array_from_values_nd("[]point", shape, &elements),
+                kind,
+                words,
+            );
         }
         let error = ctx.array_from_values("pair", &[&a]).unwrap_err();
         assert!(
@@ -457,10 +416,8 @@ fn arrays_of_records_support_new_and_set() {
 
 #[test]
 fn values_of_another_context_are_rejected() {
-    let library = Library::of_table(program::table(Flavour::Host)).unwrap();
-    let _world = World::new();
-    let one = dynamic::Context::new(&library, &Config::new()).unwrap();
-    let two = dynamic::Context::new(&library, &Config::new()).unwrap();
+    let (_world, one) = dynamic_context(Flavour::Host);
+    let two = dynamic::Context::new(one.library(), &Config::new()).unwrap();
     let xs: Value = one.array(&[1i32, 2]).unwrap().into();
     let error = two.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WrongContext);

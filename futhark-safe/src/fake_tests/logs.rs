@@ -4,7 +4,6 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::*;
-use crate::error::ErrorKind;
 use crate::ffi::{Host, Log};
 use futhark_fake::{FLAVOURS, Flavour, World};
 
@@ -189,9 +188,11 @@ fn a_place_that_has_a_value_is_refused_before_the_call() {
         let inputs = [Input::consumed(xs), Input::scalar(9)];
         let set_first = function(&core, "entry_set_first");
         let output = Output::value(INTS, &mut place);
-        let error = call(&core, set_first, inputs, &mut [output]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-        assert!(error.to_string().contains("has a value already"), "{error}");
+        says(
+            call(&core, set_first, inputs, &mut [output]),
+            ErrorKind::InvalidArgument,
+            "has a value already",
+        );
         assert_eq!(read(&place.unwrap()).unwrap(), [5]);
     }
 }

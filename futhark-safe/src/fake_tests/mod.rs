@@ -31,9 +31,9 @@ use futhark_fake::types::INTS;
 use futhark_fake::{Flavour, World, program};
 use futhark_manifest::ElemType;
 
-use crate::Result;
 use crate::elem::{Scalar8, sealed::Scalar as _};
 use crate::ffi::{self, Core, Handle, Input, Output, Setting};
+use crate::{ErrorKind, Result};
 
 /// Contexts in a world, made by the core.
 trait Cores {
@@ -50,6 +50,16 @@ impl Cores for World {
         self.enter();
         Core::new(program::table(flavour), settings)
     }
+}
+
+/// Expects an error of this kind whose message has these words.
+fn says<T>(result: Result<T>, kind: ErrorKind, words: &str) {
+    let Err(error) = result else {
+        panic!("expected an error with `{words}`");
+    };
+    assert_eq!(error.kind(), kind, "{error}");
+    let text = error.to_string();
+    assert!(text.contains(words), "no `{words}` in: {text}");
 }
 
 /// Fails if the test deadlocks.

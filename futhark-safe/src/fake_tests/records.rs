@@ -1,7 +1,6 @@
 //! Arrays of records, and the bytes of opaque values.
 
 use super::*;
-use crate::ErrorKind;
 use futhark_fake::types::{FLOATS, POINTS};
 use futhark_fake::{FLAVOURS, Flavour, World};
 

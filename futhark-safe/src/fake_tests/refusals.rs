@@ -1,18 +1,8 @@
 //! Invalid arguments: rejected before the call.
 
 use super::*;
-use crate::{Error, ErrorKind};
 use futhark_fake::types::{FLOATS, MATRIX, PAIR};
 use futhark_fake::{FLAVOURS, Flavour, World};
-
-fn says(result: Result<Handle>, kind: ErrorKind, words: &str) {
-    let error: Error = result.unwrap_err();
-    assert_eq!(error.kind(), kind, "{error}");
-    assert!(
-        error.to_string().contains(words),
-        "no `{words}` in: {error}"
-    );
-}
 
 #[test]
 fn a_wrong_number_or_type_of_arguments_is_rejected() {

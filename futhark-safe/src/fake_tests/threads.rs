@@ -1,7 +1,6 @@
 //! Threads: one call at a time, and drops that never wait.
 
 use super::*;
-use crate::ErrorKind;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// While a call runs, values are dropped without waiting for it, and freed when it ends.

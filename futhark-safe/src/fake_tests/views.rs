@@ -90,7 +90,7 @@ fn arrays_are_made_of_iterators_that_are_long_enough() {
         assert_eq!(read(&make(2, 5..8).unwrap()).unwrap(), [5, 6]);
         assert!(read(&make(0, 0..0).unwrap()).unwrap().is_empty());
         let error = make(3, 5..7).unwrap_err();
-        assert_eq!(error.kind(), crate::ErrorKind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let panics = || {
             ffi::create_of(
                 &core,
@@ -120,7 +120,7 @@ fn columns_of_rows_are_complete_or_errors() {
         // `b` has two elements left, `a` has none: nothing is written.
         let fields = (|row: &(i32, i32)| row.0, |row: &(i32, i32)| row.1);
         let error = ffi::fill_two(&rows[..1], (&mut b, &mut a), fields).unwrap_err();
-        assert_eq!(error.kind(), crate::ErrorKind::InvalidArgument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let error = ffi::fill(&rows[..3], &mut b, |row| row.1).unwrap_err();
         assert!(error.to_string().contains("2 elements left"), "{error}");
         ffi::fill(&rows[3..], &mut b, |row| row.1).unwrap();
@@ -166,13 +166,13 @@ fn elements_of_a_lost_context_are_written_unless_they_are_shared() {
     let core = world.core(Flavour::Host);
     let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3, 4]));
     let alias = identity(&core, &ys).unwrap();
-    assert_eq!(fail(&core, 3).kind(), crate::ErrorKind::ContextLost);
+    assert_eq!(fail(&core, 3).kind(), ErrorKind::ContextLost);
     let mut own = ffi::Host::<i32>::new(xs).unwrap();
     own.elements_mut().unwrap()[1] = 9;
     assert_eq!(own.elements(), [1, 9]);
     let mut shared = ffi::Host::<i32>::new(ys).unwrap();
     let error = shared.elements_mut().unwrap_err();
-    assert_eq!(error.kind(), crate::ErrorKind::ContextLost, "{error}");
+    assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
     assert_eq!(shared.elements(), [3, 4]);
     drop(alias);
     shared.elements_mut().unwrap()[0] = 5;

@@ -2,7 +2,7 @@
 //! compared with that of plain Rust, and the fake program checks every call.
 
 use super::*;
-use crate::{Error, ErrorKind};
+use crate::Error;
 use futhark_fake::types::FLOATS;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
