@@ -147,7 +147,7 @@ pub struct WorkArgs {
     #[arg(long, value_name = "MIB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(..=EXBIBYTE), help_heading = LIMITS)]
     pub memory: u64,
 
-    /// Compile all C code with optimisation, not only slow cases
+    /// Let the C compiler optimise, for programs that exceed the time limit
     #[arg(long, help_heading = LIMITS)]
     pub optimise: bool,
 

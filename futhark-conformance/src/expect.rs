@@ -18,33 +18,16 @@
 //! A failure that matches becomes an expected failure. If everything that an entry matches passes,
 //! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
-//!
-//! An entry about a program that hangs can name a shorter time limit than the run's, in seconds:
-//!
-//! ```toml
-//! [[expect]]
-//! program = "search.fut"
-//! check = "blocks"
-//! device = "Some Platform*"
-//! reason = "the driver returns a stale condition, so a loop does not end"
-//! timeout = 10
-//! ```
-//!
-//! Each case that matches must end within this time. If it does not, it has failed as expected, and
-//! with `check = "CHECK"` the other cases of the check are skipped: one failure suffices. The limit also
-//! applies to calls of the check that are only measured, and not to what other cases depend on, such as
-//! creating the first context. A run with a shorter `--timeout` keeps that.
 
 use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, VersionPattern};
 use crate::record::{Cause, Finding, NOWHERE, Outcome, Place, Record};
 use anyhow::anyhow;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The name of the file, looked up in the folders of the programs and above.
 const FILE_NAME: &str = "expectations.toml";
@@ -60,8 +43,6 @@ pub struct Expectation {
     reason: String,
     /// Whether it may also pass.
     sometimes: bool,
-    /// The time after which a matching case has failed.
-    timeout: Option<Duration>,
     /// The folder of the file; the program pattern may be relative to it.
     folder: PathBuf,
 }
@@ -243,27 +224,6 @@ impl Expectations {
         self.list.iter().filter(about).map(|entry| &entry.check)
     }
 
-    /// The time after which a case has failed as expected: the least of the entries that name one.
-    #[must_use]
-    pub fn time_limit(&self, place: &Place, check: &str, case: &str) -> Option<Duration> {
-        let limits = self
-            .list
-            .iter()
-            .filter_map(|entry| Some((entry, entry.timeout?)));
-        let matching = limits.filter(|(entry, _)| entry.is_about_case(place, check, case));
-        matching.map(|(_, timeout)| timeout).min()
-    }
-
-    /// Whether an entry with a time limit expects the check to fail as a whole, so that one case which hangs
-    /// is enough.
-    #[must_use]
-    pub fn has_whole_limit(&self, place: &Place, check: &str) -> bool {
-        self.list.iter().any(|entry| {
-            let is_whole = entry.timeout.is_some() && entry.check.is_whole();
-            is_whole && entry.is_about_case(place, check, "")
-        })
-    }
-
     /// The entries about jobs of a run that match none of its records.
     pub fn unmatched(&self, records: &[Record]) -> impl Iterator<Item = &Expectation> {
         let of_jobs = || {
@@ -280,9 +240,6 @@ impl Expectations {
         unmatched.map(|(_, entry)| entry)
     }
 }
-
-/// The greatest time limit, in seconds.
-const DAY: i64 = 24 * 60 * 60;
 
 /// The content of a file.
 #[derive(Deserialize)]
@@ -308,19 +265,6 @@ struct Entry {
     reason: String,
     #[serde(default)]
     sometimes: bool,
-    #[serde(default, deserialize_with = "time_limit")]
-    timeout: Option<Duration>,
-}
-
-fn time_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let value = toml::Value::deserialize(deserializer)?;
-    let seconds = value.as_integer().filter(|it| (1..=DAY).contains(it));
-    let seconds = seconds.ok_or_else(|| {
-        de::Error::custom(format!(
-            "expected a whole number of seconds from 1 to {DAY}, such as `timeout = 10`"
-        ))
-    })?;
-    Ok(Some(Duration::from_secs(seconds.unsigned_abs())))
 }
 
 #[derive(Deserialize)]
@@ -361,7 +305,6 @@ impl Entry {
                             device: device.clone(),
                             reason: self.reason.clone(),
                             sometimes: self.sometimes,
-                            timeout: self.timeout,
                             folder: folder.to_owned(),
                         }));
                     }
@@ -375,8 +318,6 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::Device;
-    use futhark_manifest::Backend;
 
     fn list(text: &str) -> Expectations {
         Expectations::parse(text, Path::new("programs")).unwrap_or_else(|error| panic!("{error}"))
@@ -588,51 +529,6 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         assert!(Expectations::parse("", Path::new("")).is_ok());
-    }
-
-    #[test]
-    fn the_least_limit_of_the_matching_entries_applies() {
-        let text = "[[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks\"\nreason = \"r\"\ntimeout = 9\n\
-                    [[expect]]\nprogram = \"a.fut\"\ncheck = \"blocks:f *\"\nbackend = \"c\"\nreason = \"r\"\ntimeout = 2\n\
-                    [[expect]]\nprogram = \"*\"\nreason = \"r\"\n";
-        let limits = list(text);
-        let of = |program: &str, backend, check, case| {
-            let device = Device::host(backend);
-            let place = Place::new(&device, program.to_owned(), "0.25.32".to_owned());
-            let limit = limits.time_limit(&place, check, case);
-            limit.map(|limit| limit.as_secs())
-        };
-        let a = "programs/a.fut";
-        assert_eq!(of(a, Backend::C, "blocks", "f #0"), Some(2));
-        assert_eq!(of(a, Backend::C, "blocks", "g #0"), Some(9));
-        assert_eq!(of(a, Backend::Multicore, "blocks", "f #0"), Some(9));
-        assert_eq!(of(a, Backend::C, "arrays", "[]i32"), None);
-        let device = Device::host(Backend::C);
-        let place = Place::new(&device, a.to_owned(), "0.25.32".to_owned());
-        assert!(
-            limits.has_whole_limit(&place, "blocks") && !limits.has_whole_limit(&place, "arrays")
-        );
-        assert_eq!(of("programs/b.fut", Backend::C, "blocks", "f #0"), None);
-    }
-
-    #[test]
-    fn a_time_limit_is_a_number_of_seconds() {
-        let read = |timeout: &str| {
-            let text =
-                format!("[[expect]]\nprogram = \"a.fut\"\nreason = \"r\"\ntimeout = {timeout}\n");
-            Expectations::parse(&text, Path::new(""))
-        };
-        for (text, seconds) in [("1", 1), ("10", 10), ("86_400", 86_400)] {
-            let list = read(text).unwrap().list;
-            assert_eq!(list[0].timeout, Some(Duration::from_secs(seconds)));
-        }
-        let wrong = ["0", "-1", "86401", "0.5", "\"10\"", "true", "[1]"];
-        for text in wrong {
-            let error = read(text).unwrap_err();
-            assert!(error.contains("such as `timeout = 10`"), "{error}");
-            // The line is part of the error.
-            assert!(error.contains(&format!("timeout = {text}\n")), "{error}");
-        }
     }
 
     #[test]

@@ -313,14 +313,10 @@ impl<'a> Steps<'a> {
         if !self.is_selected(check, case.case) || has_ended {
             return Ran::No;
         }
-        let reason = if self.earlier.hung.iter().any(|hung| hung == check) {
-            HUNG
-        } else if budget.is_some() && self.is_out_of_time() {
-            OUT_OF_TIME
-        } else {
-            return self.perform(case, body);
-        };
-        self.perform(case, || Err(Stop::skip(reason)))
+        if budget.is_some() && self.is_out_of_time() {
+            return self.perform(case, || Err(Stop::skip(OUT_OF_TIME)));
+        }
+        self.perform(case, body)
     }
 
     fn is_selected(&self, check: &str, case: &str) -> bool {
@@ -403,10 +399,6 @@ pub enum Ran {
 /// Why cases with a budget are skipped after [`MAX_OVERRUNS`].
 const OUT_OF_TIME: &str =
     "too slow for this check: several steps with generated inputs have run out of time";
-
-/// Why the other cases of a check are skipped after one has hung as expected.
-const HUNG: &str =
-    "an earlier case of this check has exceeded the time limit of an expected failure";
 
 /// The result of a case. A panic is a bug in the check; the results of other checks are still valid.
 fn caught(body: impl FnOnce() -> StepResult) -> StepResult {
@@ -656,25 +648,6 @@ mod tests {
             steps.run_within("a", "1", SECOND, None, || panic!("ran"));
         });
         assert_eq!(outcomes(&events), [("1", Outcome::Skip)]);
-    }
-
-    #[test]
-    fn other_cases_of_a_check_that_has_hung_are_skipped() {
-        let earlier = Earlier {
-            hung: vec!["a".to_owned()],
-            ..Earlier::default()
-        };
-        let events = events_after(&earlier, &[], |steps| {
-            steps.run("a", "1", || panic!("ran"));
-            steps.run_within("a", "2", SECOND, None, || panic!("ran"));
-            steps.run("b", "3", || Ok(()));
-        });
-        let expected = [
-            ("1", Outcome::Skip),
-            ("2", Outcome::Skip),
-            ("3", Outcome::Pass),
-        ];
-        assert_eq!(outcomes(&events), expected);
     }
 
     #[test]

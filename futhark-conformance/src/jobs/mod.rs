@@ -11,7 +11,6 @@ mod supervise;
 pub use queue::{Queue, groups};
 
 use crate::devices::{self, Device};
-use crate::expect::Expectations;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
@@ -48,8 +47,6 @@ pub struct Settings {
     pub executable: PathBuf,
     /// The time limit of a case.
     pub timeout: Duration,
-    /// The expected failures, with shorter time limits of cases that are expected to hang.
-    pub hangs: Arc<Expectations>,
     /// The folder for temporary files of child processes.
     pub scratch: Arc<Scratch>,
     /// The settings that are passed to child processes.

@@ -151,7 +151,11 @@ impl Process {
                         let _ = self.end();
                         return Some(Death {
                             cause: Cause::Timeout,
-                            message: format!("no answer within {} s; killed", limit.as_secs()),
+                            message: format!(
+                                "no answer within {} s; killed\n--timeout allows more time, and --optimise makes \
+                                 C code faster",
+                                limit.as_secs()
+                            ),
                         });
                     }
                     None => {}

@@ -36,8 +36,6 @@ pub struct Earlier {
     pub overruns: usize,
     /// Whether the last process ended because a case exceeded its budget.
     pub last_was_slow: bool,
-    /// The checks whose other cases are not run, because one of them has hung as expected.
-    pub hung: Vec<String>,
 }
 
 /// The settings that all jobs of a run share.
@@ -113,7 +111,6 @@ mod tests {
                 fatal: ["blocks:f #0".to_owned()].into(),
                 overruns: 1,
                 last_was_slow: true,
-                hung: vec!["blocks".to_owned()],
             },
             run: RunSpec {
                 build_dir: "target/x".into(),

@@ -63,7 +63,6 @@ impl<'c> Plan<'c> {
         let devices = probe(&config.machine, &compilers, &settings);
         must_compile(&devices)?;
         warn(&devices);
-        settings.hangs = Arc::new(expectations.clone());
         let run = &mut settings.run;
         run.seed = config.seed;
         run.cases = config.inputs.cases;

@@ -4,7 +4,6 @@ use super::{Ended, could_not_run, usage};
 use crate::cli::{MachineArgs, RunArgs, WorkArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Search};
-use crate::expect::Expectations;
 use crate::harness::build::CANNOT_COMPILE;
 use crate::jobs::{self, Settings};
 use crate::parallel;
@@ -42,7 +41,6 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         executable,
         scratch: Arc::new(scratch.map_err(could_not_run)?),
         timeout: Duration::from_secs(work.timeout),
-        hangs: Arc::new(Expectations::default()),
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,

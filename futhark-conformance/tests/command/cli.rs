@@ -323,20 +323,14 @@ fn a_wrong_result_is_shown_with_the_expected_one() {
 }
 
 #[test]
-fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
+fn a_hanging_program_is_killed_and_another_process_goes_on() {
     let Some(compiler) = compiler() else { return };
-    // The C compiler replaces the loop by a product if it optimises.
-    let slow = "-- ==\n-- entry: slow\n-- input { 20000000000i64 3i64 } output { -60000000000i64 }\n\
-                entry slow (n: i64) (k: i64) : i64 = loop acc = 0 for _i < n do acc - k\n";
     let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
                 entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
-    let corpus = Corpus::new(&[("slow.fut", slow), ("spin.fut", spin)]);
-    // Compile both variants first, because compilation may exceed the time limit.
-    for optimise in [&[][..], &["--optimise"]] {
-        let compile = [&["--check", "compile", "--futhark", &compiler], optimise].concat();
-        let compiled = corpus.run(&compile);
-        assert_eq!(compiled.code(), 0, "{}", compiled.shown());
-    }
+    let corpus = Corpus::new(&[("spin.fut", spin)]);
+    // Compile it first, because compilation may exceed the time limit.
+    let compiled = corpus.run(&["--check", "compile", "--futhark", &compiler]);
+    assert_eq!(compiled.code(), 0, "{}", compiled.shown());
     let run = corpus.run(&[
         "--check",
         "blocks",
@@ -350,8 +344,6 @@ fn a_hanging_program_is_killed_and_a_slow_one_is_repeated_with_optimisation() {
     assert_eq!(hanging["cause"], "timeout", "{hanging}");
     // Another process continues after it.
     assert_eq!(run.one("spin.fut", "blocks", "spin #1")["outcome"], "pass");
-    let slow = run.one("slow.fut", "blocks", "slow #0");
-    assert_eq!(slow["outcome"], "pass", "{slow}");
 }
 
 #[test]

@@ -13,7 +13,6 @@ mod corpus;
 mod cuda13;
 mod devices;
 mod files;
-mod hangs;
 mod hostile;
 mod inputs;
 mod names;
