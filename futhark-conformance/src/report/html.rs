@@ -7,7 +7,6 @@
 
 use super::groups::start;
 use super::summary::{Cell, Counts, Summary, reason, seconds};
-use super::table::keep_end;
 use super::{counted, duration};
 use crate::checks;
 use crate::record::Record;
@@ -25,9 +24,8 @@ const OPEN: usize = 3;
 /// The number of further failures of a cause that have a command, and of rows of a list.
 const MEMBERS: usize = 20;
 const ROWS: usize = 500;
-/// The number of characters of a reason in the table and of a label beside a bar, and of programs with a bar.
+/// The number of characters of a reason in the table, and of programs with a bar.
 const REASON: usize = 300;
-const LABEL: usize = 24;
 const PROGRAMS: usize = 12;
 
 /// The data of the page. The template escapes every text except `data`.

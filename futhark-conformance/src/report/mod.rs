@@ -13,7 +13,6 @@ pub mod progress;
 mod repeat;
 mod results;
 pub mod summary;
-mod table;
 mod text;
 
 pub use escape::{shown, shown_lines};

@@ -289,7 +289,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = Summary::of(self);
-        f.write_str(&text::render(&summary, text::width()))
+        f.write_str(&text::render(&summary))
     }
 }
 

@@ -1,16 +1,11 @@
-//! The report as text, for terminals and logs: `templates/report.txt`, in lines that fit.
+//! The report as text, for terminals and logs: `templates/report.txt`.
 
-use super::difference::Row;
-use super::groups::Group;
-use super::summary::Summary;
-use super::table::{keep_end, table};
+use super::groups::{Group, start};
+use super::summary::{Counts, Summary};
 use super::{counted, shown};
 use askama::Template;
-use console::Style;
-use textwrap::{Options, WordSplitter};
+use console::{Alignment, Style, measure_text_width, pad_str};
 
-/// The width without a terminal.
-pub(super) const WIDTH: usize = 80;
 /// The number of rows of a list, of causes in full and in the overview, of lines of a message, and of
 /// programs of a cause.
 const ROWS: usize = 40;
@@ -18,56 +13,75 @@ const CAUSES: usize = 30;
 const OVERVIEW: usize = 60;
 const MESSAGE: usize = 40;
 const PROGRAMS: usize = 6;
+/// The number of characters of a reason in a list.
+const REASON: usize = 160;
 
 #[derive(Template)]
 #[template(path = "report.txt")]
 struct Text<'s, 'r> {
     summary: &'s Summary<'r>,
-    width: usize,
 }
 
-/// The width of the terminal on the standard output, within limits.
-pub(super) fn width() -> usize {
-    let size = console::Term::stdout().size_checked();
-    size.map_or(WIDTH, |(_, columns)| usize::from(columns).clamp(60, 140))
+/// The sums, reasons for skips and expected failures, each cause of failures in full with a command that
+/// repeats its first failure, a line per cause, the changes since the baseline, and the sum of all.
+pub(super) fn render(summary: &Summary<'_>) -> String {
+    let text = Text { summary }.to_string();
+    let lines = text.lines().map(|line| format!("{}\n", line.trim_end()));
+    lines.collect()
 }
 
-/// The table with its legend, reasons for skips and expected failures, each cause of failures in full
-/// with a command that repeats its first failure, a line per cause, the changes since the baseline, and
-/// the sum. No line is wider than `width`, except for commands, which can be copied.
-pub(super) fn render(summary: &Summary<'_>, width: usize) -> String {
-    folded(&Text { summary, width }.to_string(), width)
-}
-
-impl Text<'_, '_> {
-    /// A row of a list, of which the note is never cut.
-    fn row(&self, row: &Row) -> String {
-        let text = shown(&row.text);
-        let room = self.width.saturating_sub(8 + row.note.len());
-        let text = console::truncate_str(&text, room, "...");
-        let line = format!("{:6}  {text}{}", row.count, row.note);
-        Style::new().dim().apply_to(line).to_string()
+/// A row with its counts for each backend, device and compiler.
+fn table(summary: &Summary<'_>) -> String {
+    let head = ["backend", "device", "compiler", "checks"].map(str::to_owned);
+    let sums = summary.sums().into_iter();
+    let rows = sums.map(|(column, counts, _)| {
+        let [backend, device, compiler] =
+            [column.backend, column.device, column.compiler].map(|part| shown(part).into_owned());
+        [backend, device, compiler, marked(&counts)]
+    });
+    let mut rows: Vec<[String; 4]> = [head].into_iter().chain(rows).collect();
+    for number in 0..3 {
+        let widths = rows.iter().map(|row| measure_text_width(&row[number]));
+        let width = widths.max().unwrap_or(0);
+        for row in &mut rows {
+            row[number] = pad_str(&row[number], width, Alignment::Left, None).into_owned();
+        }
     }
+    let lines: Vec<String> = rows.iter().map(|row| row.join("  ")).collect();
+    lines.join("\n")
+}
 
-    /// A cause in one line.
-    fn line(&self, cause: &Group<'_>) -> String {
-        let programs = match cause.programs().keys().collect::<Vec<_>>().as_slice() {
-            [program] => keep_end(&shown(program), 24),
-            programs => format!("{} programs", programs.len()),
-        };
-        let backends = match cause.backends() {
-            backends if backends.len() > 2 => format!("{} backends", backends.len()),
-            backends => backends.join(", "),
-        };
-        let new = if cause.new > 0 { "new " } else { "" };
-        let line = format!(
-            "{:5} x {new}{}, {backends}, {programs}: {}",
-            cause.members.len(),
-            cause.heading(),
-            cause.headline()
-        );
-        console::truncate_str(&shown(&line), self.width - 5, "...").into_owned()
-    }
+/// The counts that are not zero, in the colour of the worst outcome.
+fn marked(counts: &Counts) -> String {
+    let parts = [
+        (counts.passed, "passed"),
+        (counts.failed, "FAILED"),
+        (counts.expected, "failed as expected"),
+        (counts.skipped, "skipped"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let style = match counts {
+        Counts { failed: 1.., .. } => Style::new().red().bold(),
+        Counts { expected: 1.., .. } => Style::new().yellow(),
+        Counts { passed: 0, .. } => Style::new().dim(),
+        _ => Style::new().green(),
+    };
+    style.apply_to(parts.join(", ")).to_string()
+}
+
+/// A cause in one line.
+fn line(cause: &Group<'_>) -> String {
+    let new = if cause.new > 0 { "new " } else { "" };
+    let count = cause.members.len();
+    let (heading, headline) = (cause.heading(), cause.headline());
+    let places = format!("{}, {}", cause.backends().join(", "), cause.names());
+    format!(
+        "{count:5} x {new}{heading}, {places}: {}",
+        start(&headline, REASON)
+    )
 }
 
 fn fail(cause: &Group<'_>) -> String {
@@ -78,52 +92,16 @@ fn fail(cause: &Group<'_>) -> String {
     fail.apply_to(format!("FAIL{kind}{new}")).to_string()
 }
 
-/// The text in lines that fit, without blanks at their ends. Lines are broken at blanks, or within a
-/// word that is wider than a line; lines of messages begin with `|`. A break does not make a command
-/// for a CI system of text after `::`.
-pub(super) fn folded(text: &str, width: usize) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        let is_command = line.starts_with("    repeat: ");
-        if is_command || console::measure_text_width(line) <= width {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            continue;
-        }
-        let blanks = &line[..line.len() - line.trim_start().len()];
-        let indent = if line.starts_with("    | ") {
-            "    | "
-        } else {
-            blanks
-        };
-        // One less for an escape.
-        let options = Options::new(width - 1)
-            .subsequent_indent(indent)
-            .word_splitter(WordSplitter::NoHyphenation);
-        for (number, part) in textwrap::wrap(line, options).iter().enumerate() {
-            match part.strip_prefix(indent) {
-                Some(rest) if number > 0 && rest.starts_with("::") => {
-                    out.push_str(&format!("{indent}\\{rest}"));
-                }
-                _ => out.push_str(part.trim_end()),
-            }
-            out.push('\n');
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
     use crate::report::tests::{record, report};
-    use console::measure_text_width;
     use std::sync::Arc;
 
     fn rendered(records: &[Record]) -> String {
         console::set_colors_enabled(false);
-        render(&Summary::of(&report(records)), WIDTH)
+        render(&Summary::of(&report(records)))
     }
 
     /// The records of `programs` programs in twelve columns.
@@ -172,47 +150,16 @@ mod tests {
     }
 
     #[test]
-    fn the_legend_of_marks_has_no_counts() {
-        let text = rendered(&[record("a.fut", "c", Outcome::Fail)]);
-        let legend = text.lines().find(|line| line.contains("nothing checked"));
-        let legend = legend.unwrap();
-        assert!(
-            legend.contains("N! failed  N~ failed as expected"),
-            "{text}"
-        );
-        assert!(!legend.contains(|c: char| c.is_ascii_digit()), "{text}");
-    }
-
-    #[test]
-    fn no_line_is_wider_than_the_terminal() {
-        for programs in [1, 5, 40, 100] {
-            let records = corpus(programs);
-            let report = report(&records);
-            let summary = Summary::of(&report);
-            assert_eq!(summary.columns.len(), 12);
-            for width in [60, WIDTH, 120] {
-                let text = render(&summary, width);
-                for line in text.lines().filter(|line| !line.contains("repeat: ")) {
-                    let line = console::strip_ansi_codes(line);
-                    assert!(
-                        measure_text_width(&line) <= width,
-                        "{width}: {line}\n{text}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn many_columns_or_programs_have_a_row_for_each_column() {
-        for programs in [10, 100] {
-            let text = rendered(&corpus(programs));
-            let start = "backend    device               compiler  checks\n";
-            assert!(text.contains(start), "{text}");
-            let rows = text.lines().filter(|line| line.contains("  0.25.32   "));
-            assert_eq!(rows.count(), 6, "{text}");
-            assert!(!text.contains("\nprograms/folder0/a-long"), "{text}");
-        }
+    fn each_backend_device_and_compiler_has_a_row() {
+        let text = rendered(&corpus(10));
+        let mut lines = text.lines().skip(1);
+        let head = lines.next().unwrap_or_default();
+        assert!(head.starts_with("backend    device  "), "{text}");
+        let rows: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        assert_eq!(rows.len(), 12, "{text}");
+        let row = rows.iter().find(|row| row.contains("emulated: delayed"));
+        let counts = "  0.25.32   129 passed, 1 failed as expected, 10 skipped";
+        assert!(row.is_some_and(|row| row.ends_with(counts)), "{text}");
     }
 
     #[test]
@@ -220,7 +167,7 @@ mod tests {
         let text = rendered(&corpus(10));
         assert!(
             text.contains(
-                "1) FAIL (mismatch) blocks: 2 failures in 1 program on opencl with 0.25.27,\n0.25.32\n"
+                "1) FAIL (mismatch) blocks: 2 failures in 1 program on opencl with 0.25.27, 0.25.32\n"
             ),
             "{text}"
         );
@@ -265,59 +212,6 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_row_for_each_program() {
-        let text = rendered(&[
-            record("b.fut", "c", Outcome::Pass),
-            record("a.fut", "opencl", Outcome::Fail),
-            record("a.fut", "c", Outcome::Skip),
-            record("lib.fut", "-", Outcome::Skip),
-        ]);
-        let rows: Vec<_> = text
-            .lines()
-            .filter(|line| line.contains(".fut  "))
-            .collect();
-        assert!(rows[0].starts_with("a.fut    1-  1!"), "{text}");
-        assert!(rows[1].starts_with("b.fut    1   ."), "{text}");
-        assert!(!rows.iter().any(|row| row.starts_with("lib.fut")));
-        assert!(text.contains("     2  first line"), "{text}");
-        assert!(
-            text.ends_with("4 checks: 1 passed, 1 failed, 2 skipped\n"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn emulated_devices_are_marked() {
-        let mut found = record("a.fut", "cuda", Outcome::Pass);
-        Arc::make_mut(&mut found.place).device = "emulated: delayed".into();
-        let text = rendered(&[found]);
-        assert!(text.contains("cuda\n         emulated\nprogram"), "{text}");
-    }
-
-    #[test]
-    fn devices_of_one_backend_have_columns_of_their_own() {
-        let on = |device: &str, outcome| {
-            let mut found = record("a.fut", "opencl", outcome);
-            Arc::make_mut(&mut found.place).device = device.into();
-            found
-        };
-        let head = |records: &[Record]| {
-            let text = rendered(records);
-            let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
-            (lines[1].trim().to_owned(), lines[4].to_owned())
-        };
-        let (notes, cells) = head(&[
-            on("Oclgrind: Oclgrind Simulator", Outcome::Pass),
-            on("Portable Computing Language: pthread-x", Outcome::Fail),
-        ]);
-        assert_eq!(notes, "Oclgrind  Portable Computi...");
-        assert_eq!(cells, "a.fut    1         1!");
-        // Devices of one platform are distinguished by their own names.
-        let two = [on("P: one", Outcome::Pass), on("P: two", Outcome::Pass)];
-        assert_eq!(head(&two).0, "one     two");
-    }
-
-    #[test]
     fn text_from_outside_cannot_control_the_terminal() {
         let mut evil = record("a\n::error::b.fut", "c", Outcome::Fail);
         evil.finding.message = "x\n::error::y \x1b[2J".into();
@@ -341,14 +235,13 @@ mod tests {
         let old = report(&[pass.clone(), fail.clone()]);
         let mut new = report(&[pass, now(fail), one(Outcome::ExpectedFail)]);
         new.baseline = Some(Box::new(old));
-        let text = render(&Summary::of(&new), WIDTH);
+        let text = render(&Summary::of(&new));
         assert!(
             text.contains(
                 "fixed since the baseline:\n     1  a.fut on c blocks:Fail: first line\n"
             ),
             "{text}"
         );
-        let text = text.replace("\n", " ");
         assert!(
             text.contains("results.jsonl: 0 broken, 1 fixed, 1 unchanged"),
             "{text}"

@@ -135,8 +135,7 @@ fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
     let said = text(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     let message = format!("the Futhark compiler {} was replaced", futhark.display());
-    // Messages are folded at 80 columns.
-    assert!(said.replace("\n    | ", " ").contains(&message), "{said}");
+    assert!(said.contains(&message), "{said}");
     for name in ["a.fut", "b.fut"] {
         assert!(said.contains(name), "{said}");
     }

@@ -42,7 +42,7 @@ fn copies_run_once_and_missing_packages_are_reported_once() {
     assert!(said.contains("1 job"), "{said}");
     for line in [
         "     2  a copy of a file of the same package, which runs once (2 programs)",
-        "     2  the packages of d/futhark.pkg are not installed: run `fu... (2 programs)",
+        "     2  the packages of d/futhark.pkg are not installed: run `futhark pkg sync` in d (2 programs)",
     ] {
         assert!(said.lines().any(|shown| shown == line), "{line}: {said}");
     }
