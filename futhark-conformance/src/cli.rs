@@ -239,8 +239,7 @@ pub struct PrepareArgs {
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend, required = true)]
     pub backends: Vec<Backend>,
 
-    /// A Futhark compiler; may be repeated, also for two of one version [default: FUTHARK, PATH, and
-    /// those of FUTHARK_TOOLCHAIN, one of each version]
+    /// A Futhark compiler; may be repeated [default: FUTHARK, PATH, FUTHARK_TOOLCHAIN]
     #[arg(long, value_name = "PATH")]
     pub futhark: Vec<PathBuf>,
 

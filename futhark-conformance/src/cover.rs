@@ -16,7 +16,6 @@
 //! The choice is greedy: always the job with the most new combinations per cost.
 
 use crate::checks::Check;
-use crate::corpus::name;
 use crate::expect::Expectations;
 use crate::jobs::Job;
 use crate::key::key;
@@ -136,7 +135,7 @@ impl Constructs {
             .extend(serde_json::from_str::<Vec<Construct>>(first)?);
         for line in lines {
             let mut line: Line = serde_json::from_str(line)?;
-            let path = folder.join(name::path(&line.program));
+            let path = folder.join(&line.program);
             let Some(source) = fs::read(&path)
                 .ok()
                 .filter(|text| key(&[text]) == line.source)

@@ -20,7 +20,7 @@
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
 
 use crate::key::key;
-use crate::pattern::{CheckPattern, Pattern, VersionPattern};
+use crate::pattern::{CheckPattern, Pattern, Versions};
 use crate::record::{Cause, Finding, NOWHERE, Outcome, Place, Record};
 use anyhow::anyhow;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ pub struct Expectation {
     program: Pattern,
     check: CheckPattern,
     backend: Pattern,
-    compiler: VersionPattern,
+    compiler: Versions,
     device: Pattern,
     reason: String,
     /// Whether it may also pass.
@@ -54,7 +54,7 @@ impl Expectation {
         let relative = relative.map(|path| path.to_string_lossy());
         (self.program.matches(program) || relative.is_some_and(|path| self.program.matches(&path)))
             && self.backend.matches(&place.backend)
-            && self.compiler.matches(&place.compiler)
+            && self.compiler.contain(&place.compiler)
             && self.device.matches(&place.device)
     }
 
@@ -85,7 +85,7 @@ impl fmt::Display for Expectation {
         write!(
             f,
             "{} {} on {} with {}, {}: {}",
-            self.program, self.check, self.backend, self.compiler, self.device, self.reason
+            self.program, self.check, self.backend, self.compiler.0, self.device, self.reason
         )
     }
 }
@@ -259,7 +259,7 @@ struct Entry {
     #[serde(default)]
     backend: Patterns<Pattern>,
     #[serde(default)]
-    compiler: Patterns<VersionPattern>,
+    compiler: Patterns<Versions>,
     #[serde(default)]
     device: Patterns<Pattern>,
     reason: String,

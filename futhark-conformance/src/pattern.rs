@@ -68,62 +68,35 @@ impl Default for Pattern {
     }
 }
 
-/// A pattern for compiler versions: `0.25.*`, or a range such as `<0.26` or `>=0.25.30, <0.27`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// A range of compiler versions, such as `<0.26`, `>=0.25.30, <0.27`, `0.25.*` or `0.25.32`, which is this one only;
+/// all of them by default. A version without numbers is only in the range of all, `*`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub enum VersionPattern {
-    /// The text of the version.
-    Text(Pattern),
-    /// Its numbers. A version without numbers is in no range.
-    Range(semver::VersionReq),
-}
+pub struct Versions(pub semver::VersionReq);
 
-impl VersionPattern {
-    /// Whether the pattern matches a version.
+impl Versions {
+    /// Whether a version is in the range.
     #[must_use]
-    pub fn matches(&self, version: &str) -> bool {
-        match self {
-            VersionPattern::Text(pattern) => pattern.matches(version),
-            VersionPattern::Range(range) => {
-                let number = Version::new(version).number;
-                number.is_some_and(|(major, minor, patch)| {
-                    range.matches(&semver::Version::new(
-                        major.into(),
-                        minor.into(),
-                        patch.into(),
-                    ))
-                })
-            }
-        }
+    pub fn contain(&self, version: &str) -> bool {
+        let number = Version::new(version).number;
+        let number = number.map(|(major, minor, patch)| [major, minor, patch].map(u64::from));
+        let is_in = |[major, minor, patch]: [u64; 3]| {
+            (self.0).matches(&semver::Version::new(major, minor, patch))
+        };
+        number.map_or(self.0.comparators.is_empty(), is_in)
     }
 }
 
-impl TryFrom<String> for VersionPattern {
+impl TryFrom<String> for Versions {
     type Error = String;
 
-    fn try_from(text: String) -> Result<VersionPattern, String> {
-        if !text.starts_with(['<', '>', '=']) {
-            return Ok(VersionPattern::Text(Pattern(text)));
-        }
-        let range = semver::VersionReq::parse(&text);
-        range.map(VersionPattern::Range).map_err(|error| {
+    fn try_from(text: String) -> Result<Versions, String> {
+        let is_one = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('*');
+        let operator = if is_one { "=" } else { "" };
+        let range = semver::VersionReq::parse(&format!("{operator}{text}"));
+        range.map(Versions).map_err(|error| {
             format!("`{text}` is no range of versions such as `>=0.25.30, <0.27`: {error}")
         })
-    }
-}
-
-impl fmt::Display for VersionPattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            VersionPattern::Text(pattern) => pattern.fmt(f),
-            VersionPattern::Range(range) => range.fmt(f),
-        }
-    }
-}
-
-impl Default for VersionPattern {
-    fn default() -> VersionPattern {
-        VersionPattern::Text(Pattern::any())
     }
 }
 
@@ -236,9 +209,9 @@ mod tests {
     #[test]
     fn ranges_compare_the_numbers_of_versions() {
         let matches = |pattern: &str, version: &str| {
-            VersionPattern::try_from(pattern.to_owned())
+            Versions::try_from(pattern.to_owned())
                 .unwrap()
-                .matches(version)
+                .contain(version)
         };
         assert!(matches("<0.26", "0.25.32"));
         assert!(!matches("<0.26", "0.26.0"));
@@ -247,7 +220,7 @@ mod tests {
         assert!(matches(">=0.25.30, <0.27", "0.25.32"));
         assert!(!matches("<0.26", "a version without numbers"));
         assert!(matches("0.25.*", "0.25.32"));
-        let error = VersionPattern::try_from(">= new".to_owned()).unwrap_err();
+        let error = Versions::try_from(">= new".to_owned()).unwrap_err();
         assert!(error.contains("`>= new` is no range"), "{error}");
     }
 

@@ -15,7 +15,6 @@ use crate::parallel;
 use crate::record::CompilerInfo;
 use crate::report::{counted, shown};
 use crate::say::errln;
-use crate::toolchain;
 use crate::values::{self, Generator};
 use anyhow::{Context as _, bail};
 use futhark_manifest::Backend;
@@ -50,7 +49,6 @@ pub fn run(
     let mut jobs = Vec::new();
     for info in compilers {
         let folder = args.into.join(format!("futhark-{}", info.version));
-        toolchain::record_hash(info, &folder)?;
         let compiler = Compiler::at(&info.path)?;
         let recording = Recording::create(folder, &compiler)?;
         for ty in random_types(&sources) {

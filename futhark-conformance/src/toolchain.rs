@@ -218,62 +218,10 @@ fn file_of(program: &Path) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The file in a recording with the hash of the recorded compiler.
-const RECORDED: &str = "compiler.sha256";
-
-/// The SHA-256 hash of an executable, in hexadecimal digits. For a recording: that of the compiler
-/// that made it.
+/// The SHA-256 hash of an executable, in hexadecimal digits.
 ///
 /// # Errors
-/// If the file cannot be read, for example because it can only be executed, or the recording was
-/// made by an older version of this program, which did not write the hash.
+/// If the file cannot be read, for example because it can only be executed, or is a recording.
 fn hash_of(program: &Path) -> io::Result<String> {
-    if program.is_dir() {
-        let text = std::fs::read_to_string(program.join(RECORDED))?;
-        return Ok(text.trim().to_owned());
-    }
     Ok(hex(&Hash::hash(&std::fs::read(program)?)))
-}
-
-/// Writes the compiler's hash to its recording: compilers of one version can differ.
-///
-/// # Errors
-/// If the recording is one of another compiler, or cannot be written.
-pub fn record_hash(compiler: &CompilerInfo, recording: &Path) -> anyhow::Result<()> {
-    let file = recording.join(RECORDED);
-    let failed = || format!("failed to write {}", file.display());
-    match std::fs::read_to_string(&file) {
-        Ok(text) if text.trim() == compiler.hash => Ok(()),
-        Ok(_) => bail!(
-            "{} is a recording of another compiler of version {}; record into another folder",
-            recording.display(),
-            compiler.version
-        ),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(recording).with_context(failed)?;
-            std::fs::write(&file, format!("{}\n", compiler.hash)).with_context(failed)
-        }
-        Err(error) => Err(error).with_context(failed),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_that_is_not_a_compiler_is_an_error() {
-        let mut run = RunSpec::new("/nowhere".into());
-        let error = compilers(&[PathBuf::from("/nowhere/futhark")], &mut run).unwrap_err();
-        assert!(error.to_string().contains("/nowhere/futhark"), "{error}");
-        assert!(compilers(&[PathBuf::from("/bin/true")], &mut run).is_err());
-    }
-
-    #[test]
-    fn bare_names_are_found_on_the_path() {
-        let file = file_of(Path::new("sh")).unwrap();
-        assert!(file.is_absolute() && file.ends_with("sh"), "{file:?}");
-        assert_eq!(file_of(Path::new("/bin/sh")), None);
-        assert_eq!(file_of(Path::new("no-such-program-on-any-path")), None);
-    }
 }

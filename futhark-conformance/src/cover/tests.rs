@@ -333,7 +333,7 @@ fn compare_or_write(folder: &str) {
     let mut constructs = BTreeSet::new();
     let mut programs = Vec::new();
     for (source, (hash, mut features)) in sources.iter().zip(features) {
-        let program = name::of(source.strip_prefix(&folder).unwrap());
+        let program = source.strip_prefix(&folder).unwrap().display().to_string();
         if !features.compiles {
             // It has a failure of its own, or an expected error.
             features.constructs.insert(Construct {

@@ -215,14 +215,9 @@ pub(crate) fn emulated_settings(name: &str) -> Option<&str> {
     name.strip_prefix(EMULATED)?.strip_prefix(": ")
 }
 
-/// The word that the column of such a device must show.
-pub(crate) fn column_label(name: &str) -> Option<&str> {
-    name.starts_with(EMULATED).then_some(EMULATED)
-}
-
-/// The platform in a name, or the whole name if there is none; and the rest.
-pub(crate) fn parts(name: &str) -> (&str, &str) {
-    name.split_once(": ").unwrap_or((name, name))
+/// The platform in a name, or the whole name if there is none.
+pub(crate) fn platform(name: &str) -> &str {
+    name.split(": ").next().unwrap_or(name)
 }
 
 /// Shortens a message to one line: keeps the start, which names the source, and the end, which has

@@ -1,13 +1,12 @@
 //! What differs between two runs, or between two compilers of one run.
 
 use super::groups::first_line;
+use super::summary::target;
 use super::{Report, shown};
-use crate::devices::HOST;
-use crate::record::{Cause, CompilerInfo, Id, Outcome, Place, Record};
+use crate::record::{Cause, CompilerInfo, Id, Outcome, Place, Record, name};
 use askama::Template;
 use futhark_manifest::Version;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How a result changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +23,6 @@ pub enum Change {
     Fixed,
     /// It was not checked, and passes now.
     Gained,
-    /// The newer run did not run the program there.
-    NotRun,
 }
 
 impl Change {
@@ -50,14 +47,13 @@ impl Change {
 }
 
 /// All changes in the order of reports, with their words.
-const CHANGES: [(Change, &str); 7] = [
+const CHANGES: [(Change, &str); 6] = [
     (Change::Broken, "broken"),
     (Change::Lost, "lost coverage"),
     (Change::Known, "failing as expected"),
     (Change::Unexpected, "passing unexpectedly"),
     (Change::Fixed, "fixed"),
     (Change::Gained, "gained coverage"),
-    (Change::NotRun, "not run"),
 ];
 
 /// An outcome, with unexpected passes apart from other failures; the worst is the last.
@@ -93,22 +89,12 @@ pub struct Case<'r> {
 }
 
 impl Case<'_> {
-    /// `BACKEND`, or `BACKEND (DEVICE)`
     fn target(&self) -> String {
-        match self.device {
-            "" | HOST => self.backend.to_owned(),
-            device => format!("{} ({device})", self.backend),
-        }
+        target(self.backend, self.device)
     }
-}
 
-impl fmt::Display for Case<'_> {
-    /// `CHECK`, or `CHECK:CASE`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.case {
-            "" => f.write_str(self.check),
-            case => write!(f, "{}:{case}", self.check),
-        }
+    fn name(&self) -> String {
+        name(self.check, self.case)
     }
 }
 
@@ -135,10 +121,6 @@ pub struct Comparison<'r> {
     pub differences: Vec<Difference<'r>>,
     /// The number of results with the same outcome.
     pub unchanged: usize,
-    /// The number of these that fail in both runs.
-    pub still: usize,
-    /// How the runs were selected, if that differs: then coverage differs for this reason, too.
-    pub selection: Option<String>,
 }
 
 /// The differences of one program with one message.
@@ -159,15 +141,10 @@ pub(crate) fn of_runs<'r>(old: &'r Report, new: &'r Report) -> Vec<Comparison<'r
             both.map(|version| (*version, *version)).collect()
         }
     };
-    let [older, newer] = [old, new].map(|run| run.header.selection.join(" "));
-    let selection = (older != newer).then(|| {
-        format!("the runs had different options, so coverage can differ: {older} -> {newer}")
-    });
     let compared = pairs.into_iter().map(|(before, after)| {
         let name = |run: &Report, version| format!("{} (Futhark {version})", run.file.display());
         Comparison {
             names: [name(old, before), name(new, after)],
-            selection: selection.clone(),
             ..compare(of(old, before), of(new, after))
         }
     });
@@ -180,7 +157,6 @@ pub(crate) fn since<'r>(old: &'r Report, new: &'r Report) -> Comparison<'r> {
     for one in of_runs(old, new) {
         sum.differences.extend(one.differences);
         sum.unchanged += one.unchanged;
-        sum.still += one.still;
     }
     sum.names[0] = old.file.display().to_string();
     sum
@@ -222,26 +198,16 @@ fn compare<'r>(
         newer_names.get(&device).copied().unwrap_or(device.1)
     });
     let new = cases(new, |place| &place.device);
-    let job = |case: &Case<'r>| (case.program, case.backend, case.device);
-    let jobs: HashSet<_> = new.keys().map(job).collect();
     let mut found = Comparison::default();
     let all: BTreeSet<Case<'r>> = old.keys().chain(new.keys()).copied().collect();
     for case in all {
         let (before, after) = (old.get(&case).copied(), new.get(&case).copied());
         let verdicts = [before, after].map(|record| record.map(Verdict::of));
-        let change = match jobs.contains(&job(&case)) {
-            true => Change::between(verdicts[0], verdicts[1]),
-            false => Some(Change::NotRun),
-        };
-        let Some(change) = change else {
-            let is_same = verdicts[0] == verdicts[1];
-            let fails = matches!(verdicts[1], Some(Verdict::Fail | Verdict::UnexpectedPass));
-            found.unchanged += usize::from(is_same);
-            found.still += usize::from(is_same && fails);
+        let Some(change) = Change::between(verdicts[0], verdicts[1]) else {
+            found.unchanged += usize::from(verdicts[0] == verdicts[1]);
             continue;
         };
         let message = match (change, before, after) {
-            (Change::NotRun, ..) => "the program was not run there",
             // A pass has no message.
             (Change::Fixed | Change::Gained, Some(record), _) | (_, _, Some(record)) => {
                 first_line(&record.finding.message)
@@ -350,9 +316,6 @@ impl<'r> Comparison<'r> {
             .map(|(_, count, words)| format!("{count} {words}"))
             .collect();
         counts.push(format!("{} unchanged", self.unchanged));
-        if self.still > 0 {
-            counts.push(format!("{} of them failing", self.still));
-        }
         counts.join(", ")
     }
 
@@ -373,7 +336,7 @@ impl<'r> Comparison<'r> {
             for (number, (program, cases)) in programs.iter().enumerate() {
                 let targets: BTreeSet<String> = cases.iter().map(|case| case.target()).collect();
                 let targets = Vec::from_iter(targets).join(", ");
-                let mut text = format!("{program} on {targets} {}", cases[0]);
+                let mut text = format!("{program} on {targets} {}", cases[0].name());
                 if cases.len() > 1 {
                     text += &format!(" and {} more", cases.len() - 1);
                 }
@@ -494,7 +457,7 @@ mod tests {
                     d.change,
                     d.case.program,
                     d.case.target(),
-                    d.case.to_string(),
+                    d.case.name(),
                     d.message,
                 )
             })
@@ -585,8 +548,7 @@ mod tests {
         let failures: Vec<&str> = changes.new_failures().map(|(.., case)| case).collect();
         assert_eq!(failures, ["five", "one"]);
         let text = changes.since();
-        let counts =
-            "2 broken, 1 lost coverage, 1 fixed, 1 not run, 2 unchanged, 1 of them failing";
+        let counts = "2 broken, 2 lost coverage, 1 fixed, 2 unchanged";
         assert!(text.ends_with(counts), "{text}");
     }
 

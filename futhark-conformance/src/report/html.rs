@@ -67,7 +67,7 @@ fn plots(summary: &Summary<'_>) -> Vec<(&'static str, Vec<(String, f64)>)> {
     let all = &summary.columns;
     for (program, cells) in &summary.programs {
         for (column, cell) in all.iter().zip(cells) {
-            let words = [column.backend, column.device_note(all), column.compiler];
+            let words = [column.backend, column.device_note(), column.compiler];
             let column = words.join(" ").replace("  ", " ");
             for ((_, check), records) in cell {
                 let seconds = seconds(records.iter().copied());
@@ -116,7 +116,7 @@ struct Failures {
 
 fn data(summary: &Summary<'_>) -> io::Result<String> {
     let columns = summary.columns.iter().map(|column| {
-        let note = column.device_note(&summary.columns);
+        let note = column.device_note();
         [column.backend, column.device, column.compiler, note]
     });
     let cells = summary.programs.values().flatten();

@@ -33,9 +33,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// The version of the report's format.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 
-/// The versions that can be read. Those of version 3 have further keys.
+/// The versions that can be read. Those of version 3 have further keys, those before 5 escapes in names.
 const READABLE: std::ops::RangeInclusive<u32> = 3..=SCHEMA;
 
 /// The last line.

@@ -12,7 +12,7 @@
 
 use super::escape::visible;
 use super::groups::first_line;
-use super::summary::{Cell, Column, Summary, reason, seconds};
+use super::summary::{Cell, Column, Summary, reason, seconds, target};
 use super::{counted, repeat, shown};
 use crate::record::{Cause, Header, Outcome, Record};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -30,7 +30,8 @@ const FAILURES: usize = 5;
 pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let mut report = Report::new("futhark-conformance");
     for (number, column) in summary.columns.iter().enumerate() {
-        let name = shown(&format!("{}, {}", column.target(), column.compiler)).into_owned();
+        let target = target(column.backend, column.device);
+        let name = shown(&format!("{target}, {}", column.compiler)).into_owned();
         let mut suite = TestSuite::new(name.as_str());
         let cells = summary.programs.values().map(|cells| &cells[number]);
         suite.set_time(time(cells.flat_map(Cell::values).flatten().copied()));

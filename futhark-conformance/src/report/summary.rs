@@ -5,7 +5,7 @@ use super::difference::{self, Change, Comparison, Row};
 use super::groups::{Group, Groups, first_line};
 use super::{Report, duration};
 use crate::checks;
-use crate::devices::{HOST, column_label, parts};
+use crate::devices::HOST;
 use crate::record::{Header, NOWHERE, Outcome, Place, Record};
 use futhark_manifest::{Backend, Version};
 use std::collections::{BTreeMap, HashSet};
@@ -68,32 +68,17 @@ impl<'r> Column<'r> {
         })
     }
 
-    /// The note about the device in the column's title: the word for a simulated or emulated
-    /// device; or the part of the name that distinguishes it from `others` of the same backend; or
-    /// nothing.
-    pub(super) fn device_note(&self, others: &[Column<'_>]) -> &'r str {
-        if let Some(word) = column_label(self.device) {
-            return word;
-        }
-        let is_rival =
-            |other: &&Column<'_>| other.backend == self.backend && other.device != self.device;
-        let mut rivals = others.iter().filter(is_rival).peekable();
-        let (platform, device) = parts(self.device);
-        if rivals.peek().is_none() {
-            ""
-        } else if rivals.any(|other| parts(other.device).0 == platform) {
-            device
-        } else {
-            platform
-        }
+    /// The device in the column's title: nothing for the host.
+    pub(super) fn device_note(&self) -> &'r str {
+        if self.device == HOST { "" } else { self.device }
     }
+}
 
-    /// `BACKEND`, or `BACKEND, DEVICE`
-    pub(super) fn target(&self) -> String {
-        match self.device {
-            "" | HOST => self.backend.to_owned(),
-            device => format!("{}, {device}", self.backend),
-        }
+/// `BACKEND`, or `BACKEND (DEVICE)`
+pub(super) fn target(backend: &str, device: &str) -> String {
+    match device {
+        "" | HOST => backend.to_owned(),
+        device => format!("{backend} ({device})"),
     }
 }
 

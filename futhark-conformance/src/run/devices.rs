@@ -6,7 +6,7 @@ use crate::cli::DevicesArgs;
 use crate::devices::{self, Device, Kind};
 use crate::report::shown;
 use crate::say::outln;
-use futhark_manifest::{Backend, Version, known};
+use futhark_manifest::Backend;
 use futhark_safe::compile::Toolchain;
 
 /// Prints what this machine can build and run, and what is missing.
@@ -21,9 +21,8 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Ended> {
         outln!("The backends are tried with a Futhark program, so install a compiler first.");
     })?;
     for compiler in &compilers {
-        let known = standing(&Version::new(&compiler.version));
-        let text = format!("{} ({})", compiler.version, compiler.path);
-        outln!("Futhark {}: {known}", shown(&text));
+        let text = format!("Futhark {} ({})", compiler.version, compiler.path);
+        outln!("{}", shown(&text));
     }
     let devices = probe(&args.machine, &compilers, &settings);
     warn(&devices);
@@ -60,15 +59,6 @@ fn line(device: &Device) -> String {
         (false, _) => format!("not usable: {reason}"),
     };
     shown(&format!("{:10} {text}", device.backend.as_str())).into_owned()
-}
-
-/// How well a version of the compiler is supported.
-fn standing(version: &Version) -> &'static str {
-    match version.number {
-        Some(number) if known::TESTED.contains(&number) => "tested with this crate",
-        Some(number) if number <= known::NEWEST => "not tested with this crate, but known",
-        _ => "newer than all known versions",
-    }
 }
 
 /// What to install, if a real GPU is missing.

@@ -5,11 +5,9 @@ use super::perform::perform;
 use super::setup::corpus;
 use super::{Ended, Exit, could_not_run, usage, verdict};
 use crate::cli::RunArgs;
-use crate::devices::Emulate;
 use crate::report::shown;
 use crate::say::{self, outln};
-use anyhow::{anyhow, ensure};
-use futhark_manifest::Backend;
+use anyhow::anyhow;
 
 /// Checks programs, and prints and writes reports.
 pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
@@ -29,7 +27,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
 
 /// Refuses options that would have no effect, or name files that cannot be used.
 fn check_options(config: &Config) -> Result<(), Ended> {
-    must_have_an_effect(config).map_err(usage)?;
     if let Some(path) = &config.inputs.input {
         let failed = |why: &str| usage(anyhow!("failed to read --input {}: {why}", path.display()));
         let data = std::fs::metadata(path).map_err(|error| failed(&error.to_string()))?;
@@ -44,23 +41,5 @@ fn check_options(config: &Config) -> Result<(), Ended> {
         let folder = folder.display();
         return Err(usage(anyhow!("--build-dir {folder} is not a folder")));
     }
-    Ok(())
-}
-
-fn must_have_an_effect(config: &Config) -> anyhow::Result<()> {
-    let backends = &config.machine.backends;
-    let is_emulated = |backend: &Backend| matches!(backend, Backend::Cuda | Backend::Hip);
-    let without_device = !backends.is_empty() && !backends.iter().any(is_emulated);
-    if config.architectures.is_empty() {
-        return Ok(());
-    }
-    ensure!(
-        !without_device,
-        "--architectures has no effect: it is for the backends cuda and hip, and neither is selected"
-    );
-    ensure!(
-        config.machine.emulate != Emulate::Never,
-        "--architectures has no effect: --emulate never excludes the emulated device"
-    );
     Ok(())
 }

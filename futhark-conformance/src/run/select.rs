@@ -182,9 +182,8 @@ const REST: f64 = 0.05;
 /// The place with only the platform of the device, whose full name can contain that of the machine's
 /// processor.
 fn on_any_machine(place: &Place) -> Place {
-    let label = devices::column_label(&place.device);
     Place {
-        device: label.unwrap_or(devices::parts(&place.device).0).to_owned(),
+        device: devices::platform(&place.device).to_owned(),
         ..place.clone()
     }
 }

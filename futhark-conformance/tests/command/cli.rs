@@ -158,7 +158,7 @@ fn the_report_begins_with_a_header() {
     }
     let run = Corpus::new(&[("good.fut", GOOD)]).run(&["--check", "manifest", "--seed", "7"]);
     let header = &run.lines[0];
-    assert_eq!(header["schema"], 4);
+    assert_eq!(header["schema"], 5);
     assert_eq!(run.lines.last().unwrap()["records"], run.records().len());
     assert_eq!(header["seed"], 7);
     let compilers = header["compilers"].as_array().expect("a list");

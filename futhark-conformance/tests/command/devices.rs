@@ -396,7 +396,7 @@ fn devices_says_what_works_and_what_to_install() {
     let run = here.ended(command);
     assert_eq!(run.code(), Some(0), "{}", run.shown());
     let words = [
-        "tested with this crate",
+        "Futhark ",
         "c          usable: cpu\n",
         "/nonexistent/libcuda.so.1",
         "apt-get install nvidia-driver",

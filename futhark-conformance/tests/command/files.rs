@@ -170,18 +170,10 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
 }
 
 #[test]
-fn options_that_cannot_have_an_effect_are_refused() {
+fn options_that_cannot_be_used_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.fut"), PROGRAM).unwrap();
     for (options, words) in [
-        (
-            "--backend c,opencl --architectures sm_90",
-            "--architectures has no effect",
-        ),
-        (
-            "--emulate never --architectures sm_90",
-            "--architectures has no effect",
-        ),
         (
             "--architectures nonsense",
             "expected an architecture such as sm_90",

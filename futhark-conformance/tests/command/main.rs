@@ -20,7 +20,6 @@ mod names;
 mod needs;
 mod newer;
 mod outputs;
-mod packages;
 mod prepare;
 mod reports;
 mod scene;

