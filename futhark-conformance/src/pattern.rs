@@ -4,7 +4,6 @@
 use futhark_manifest::Version;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 
 /// A pattern: `*` matches any number of any characters, `/` included. Other characters match
 /// themselves.
@@ -13,12 +12,6 @@ use std::str::FromStr;
 pub struct Pattern(String);
 
 impl Pattern {
-    /// The pattern that matches everything.
-    #[must_use]
-    pub fn any() -> Pattern {
-        Pattern("*".to_owned())
-    }
-
     /// Whether the pattern matches the whole of `text`.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
@@ -63,8 +56,9 @@ impl fmt::Display for Pattern {
 }
 
 impl Default for Pattern {
+    /// The pattern that matches everything.
     fn default() -> Pattern {
-        Pattern::any()
+        Pattern("*".to_owned())
     }
 }
 
@@ -72,7 +66,7 @@ impl Default for Pattern {
 /// all of them by default. A version without numbers is only in the range of all, `*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Versions(pub semver::VersionReq);
+pub struct Versions(semver::VersionReq);
 
 impl Versions {
     /// Whether a version is in the range.
@@ -159,14 +153,6 @@ impl From<String> for CheckPattern {
 impl From<CheckPattern> for String {
     fn from(pattern: CheckPattern) -> String {
         pattern.to_string()
-    }
-}
-
-impl FromStr for CheckPattern {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<CheckPattern, Self::Err> {
-        Ok(CheckPattern::from(text.to_owned()))
     }
 }
 

@@ -226,15 +226,6 @@ pub struct Finished {
     pub seconds: f64,
 }
 
-impl Finished {
-    /// The end of a job in a line of a report, if it is one.
-    #[must_use]
-    pub fn read(line: &str) -> Option<Finished> {
-        let is_one = line.starts_with(r#"{"kind":"finished""#);
-        is_one.then(|| serde_json::from_str(line).ok()).flatten()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,7 +243,7 @@ mod tests {
             seconds: 0.5,
         };
         let line = serde_json::to_string(&finished).unwrap();
-        assert_eq!(Finished::read(&line), Some(finished));
+        assert_eq!(serde_json::from_str::<Finished>(&line).unwrap(), finished);
         assert!(serde_json::from_str::<Record>(&line).is_err());
     }
 

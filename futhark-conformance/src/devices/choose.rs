@@ -21,15 +21,8 @@ pub fn pick(mut devices: Vec<Device>, patterns: &[Pattern]) -> anyhow::Result<Ve
             let mut names: Vec<&str> = devices.iter().map(|device| &*device.name).collect();
             names.retain(|name| !name.is_empty());
             names.dedup();
-            match names.is_empty() {
-                true => bail!(
-                    "no device is called \"{pattern}\"; the requested backends have no devices"
-                ),
-                false => bail!(
-                    "no device is called \"{pattern}\"; there are:\n  {}",
-                    names.join("\n  ")
-                ),
-            }
+            let names = names.join("\n  ");
+            bail!("no device is called \"{pattern}\"; there are:\n  {names}");
         }
     }
     devices.retain(|device| patterns.iter().any(|pattern| matches(device, pattern)));

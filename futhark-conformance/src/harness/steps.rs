@@ -466,7 +466,7 @@ mod tests {
         checks: &[&str],
         work: impl FnOnce(&mut Steps<'_>),
     ) -> Vec<Event> {
-        let checks: Vec<CheckPattern> = checks.iter().map(|one| one.parse().unwrap()).collect();
+        let checks: Vec<CheckPattern> = checks.iter().map(|one| (*one).to_owned().into()).collect();
         let mut out = Vec::new();
         work(&mut Steps::new(&mut out, &checks, earlier));
         let lines = out.split(|&byte| byte == b'\n');

@@ -22,9 +22,6 @@ struct State {
     running: Vec<usize>,
 }
 
-/// How many jobs a worker looks at for one that need not wait.
-const SIGHT: usize = 1000;
-
 impl<'j> Queue<'j> {
     /// A queue of some of the jobs. No job begins that would probably end after `until`.
     #[must_use]
@@ -66,8 +63,8 @@ impl<'j> Queue<'j> {
             let group = self.groups[*job];
             running.iter().all(|&other| self.groups[other] != group)
         };
-        let sight = waiting.iter().take(SIGHT);
-        let place = (sight.clone().position(|job| is_free(job) && in_time(job)))
+        let mut jobs = waiting.iter();
+        let place = (jobs.position(|job| is_free(job) && in_time(job)))
             .or_else(|| waiting.iter().position(in_time))?;
         let job = waiting.remove(place)?;
         running.push(job);

@@ -3,10 +3,11 @@
 use super::groups::first_line;
 use super::summary::target;
 use super::{Report, shown};
-use crate::record::{Cause, CompilerInfo, Id, Outcome, Place, Record, name};
+use crate::devices::platform;
+use crate::record::{Cause, CompilerInfo, Id, Outcome, Record, name};
 use askama::Template;
 use futhark_manifest::Version;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a result changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +79,8 @@ impl Verdict {
     }
 }
 
-/// What a result is about, without the compiler; devices have their names in the newer run.
+/// What a result is about, without the compiler and the rest of a device's name, which can contain the version of
+/// a driver or the processor of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Case<'r> {
     program: &'r str,
@@ -183,21 +185,16 @@ fn compilers(run: &Report) -> Vec<&str> {
 }
 
 /// The results of the compiler of a version.
-fn of<'r>(run: &'r Report, version: &'r str) -> impl Iterator<Item = &'r Record> + Clone {
+fn of<'r>(run: &'r Report, version: &'r str) -> impl Iterator<Item = &'r Record> {
     let records = run.records().iter();
     records.filter(move |record| record.place.compiler == version)
 }
 
 fn compare<'r>(
-    old: impl Iterator<Item = &'r Record> + Clone,
-    new: impl Iterator<Item = &'r Record> + Clone,
+    old: impl Iterator<Item = &'r Record>,
+    new: impl Iterator<Item = &'r Record>,
 ) -> Comparison<'r> {
-    let newer_names = newer_names(old.clone(), new.clone());
-    let old = cases(old, |place| {
-        let device = (place.backend.as_str(), place.device.as_str());
-        newer_names.get(&device).copied().unwrap_or(device.1)
-    });
-    let new = cases(new, |place| &place.device);
+    let (old, new) = (cases(old), cases(new));
     let mut found = Comparison::default();
     let all: BTreeSet<Case<'r>> = old.keys().chain(new.keys()).copied().collect();
     for case in all {
@@ -233,17 +230,14 @@ fn why_missing<'r>(case: Case<'r>, new: &BTreeMap<Case<'r>, &'r Record>) -> &'r 
 }
 
 /// Records by what they are about. A case that died can also have a skip: the worst counts.
-fn cases<'r>(
-    records: impl Iterator<Item = &'r Record>,
-    device: impl Fn(&'r Place) -> &'r str,
-) -> BTreeMap<Case<'r>, &'r Record> {
+fn cases<'r>(records: impl Iterator<Item = &'r Record>) -> BTreeMap<Case<'r>, &'r Record> {
     let mut cases: BTreeMap<Case<'r>, &Record> = BTreeMap::new();
     for record in records {
         let Record { place, finding } = record;
         let case = Case {
             program: &place.program,
             backend: &place.backend,
-            device: device(place),
+            device: platform(&place.device),
             check: &finding.check,
             case: &finding.case,
         };
@@ -253,35 +247,6 @@ fn cases<'r>(
         }
     }
     cases
-}
-
-/// A backend and one of its devices.
-type Device<'r> = (&'r str, &'r str);
-
-/// The newer name of each older device that has another one: a driver's version is part of the name. Devices
-/// of a backend correspond in the order of their names if both runs have the same number of them.
-fn newer_names<'r>(
-    old: impl Iterator<Item = &'r Record>,
-    new: impl Iterator<Item = &'r Record>,
-) -> HashMap<Device<'r>, &'r str> {
-    let device = |Record { place, .. }: &'r Record| (&*place.backend, &*place.device);
-    let old: BTreeSet<Device<'r>> = old.map(device).collect();
-    let new: BTreeSet<Device<'r>> = new.map(device).collect();
-    let mut newer = HashMap::new();
-    let backends: BTreeSet<&str> = old.iter().map(|(backend, _)| *backend).collect();
-    for backend in backends {
-        let is_its = |device: &&Device<'r>| device.0 == backend;
-        let gone: Vec<_> = old.difference(&new).filter(is_its).copied().collect();
-        let added: Vec<_> = new
-            .difference(&old)
-            .filter(is_its)
-            .map(|device| device.1)
-            .collect();
-        if gone.len() == added.len() {
-            newer.extend(gone.into_iter().zip(added));
-        }
-    }
-    newer
 }
 
 impl<'r> Comparison<'r> {

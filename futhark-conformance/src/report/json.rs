@@ -25,7 +25,6 @@
 use super::files::Target;
 use crate::record::{Finished, Header, Record};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
@@ -38,12 +37,18 @@ pub const SCHEMA: u32 = 5;
 /// The versions that can be read. Those of version 3 have further keys, those before 5 escapes in names.
 const READABLE: std::ops::RangeInclusive<u32> = 3..=SCHEMA;
 
-/// The last line.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct End {
-    /// The number of records before it.
-    records: usize,
+/// A line that is neither the header nor a record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Rest {
+    Finished(Finished),
+    Other {
+        kind: String,
+    },
+    /// The last line, with the number of records before it.
+    End {
+        records: usize,
+    },
 }
 
 /// Writes a report.
@@ -110,7 +115,7 @@ impl JsonReport {
     pub(crate) fn close(mut self, whole: bool) -> io::Result<()> {
         let records = self.records;
         if whole {
-            self.line(&End { records })?;
+            self.line(&Rest::End { records })?;
         }
         self.publish()
     }
@@ -203,9 +208,6 @@ impl Lines {
         if read.map_err(|error| fail(error.to_string()))? == 0 {
             return Ok(None);
         }
-        if let Some(finished) = Finished::read(&self.line) {
-            return Ok(Some(Line::Finished(finished)));
-        }
         let error = match serde_json::from_str(&self.line) {
             Ok(record) => {
                 self.records += 1;
@@ -213,23 +215,20 @@ impl Lines {
             }
             Err(error) => error,
         };
-        if let Ok(End { records }) = serde_json::from_str(&self.line) {
-            if records != self.records {
-                return Err(fail(format!(
-                    "expected {records} records, got {}",
-                    self.records
-                )));
+        match serde_json::from_str(&self.line) {
+            Ok(Rest::Finished(finished)) => Ok(Some(Line::Finished(finished))),
+            Ok(Rest::End { records }) if records == self.records => {
+                self.is_whole = true;
+                self.next_line()
             }
-            self.is_whole = true;
-            return self.next_line();
-        }
-        // A run that is killed, or a full disk, leaves a part of a line.
-        if !self.line.ends_with('\n') {
-            return Ok(None);
-        }
-        match serde_json::from_str::<Value>(&self.line) {
-            Ok(line) if line["kind"].is_string() => Ok(Some(Line::Other)),
-            _ => Err(fail(format!("invalid record: {error}"))),
+            Ok(Rest::End { records }) => {
+                let got = self.records;
+                Err(fail(format!("expected {records} records, got {got}")))
+            }
+            Ok(Rest::Other { .. }) => Ok(Some(Line::Other)),
+            // A run that is killed, or a full disk, leaves a part of a line.
+            Err(_) if !self.line.ends_with('\n') => Ok(None),
+            Err(_) => Err(fail(format!("invalid record: {error}"))),
         }
     }
 }

@@ -73,16 +73,7 @@ impl Progress {
             return;
         }
         self.last = Instant::now();
-        let mut line = format!("{place}: {} passed", counts.passed);
-        for (count, what) in [
-            (counts.failed, "FAILED"),
-            (counts.expected, "failed as expected"),
-            (counts.skipped, "skipped"),
-        ] {
-            if count > 0 {
-                line += &format!(", {count} {what}");
-            }
-        }
+        let line = format!("{place}: {}", counts.words());
         let left = match self.bar.eta() {
             Duration::ZERO => String::new(),
             left => format!(", {} left", about(left.as_secs_f64())),

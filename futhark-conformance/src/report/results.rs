@@ -53,6 +53,7 @@ use std::sync::Arc;
 /// # assert_eq!(Report::read(["all.jsonl"])?.counts(), report.counts());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Debug)]
 pub struct Report {
     pub(crate) header: Header,
     records: Vec<Record>,
@@ -60,8 +61,6 @@ pub struct Report {
     pub(super) file: PathBuf,
     /// The results to compare with.
     pub(crate) baseline: Option<Box<Report>>,
-    /// The expectations about the checked programs that nothing matched, if the run can tell.
-    pub unmatched: Vec<String>,
     /// What the budget left out, as text.
     pub left_out: Option<String>,
     /// The missing parts and ends of reports that were read; empty if the report is complete.
@@ -122,7 +121,6 @@ impl Report {
             records,
             file: file.to_owned(),
             baseline: None,
-            unmatched: Vec::new(),
             left_out: None,
             missing: end.into_iter().collect(),
             targets: Vec::new(),
@@ -283,7 +281,7 @@ impl Report {
         target.write(|out| match format {
             Format::Html => html::write(out, &summary),
             Format::Junit => junit::write(out, &summary),
-            _ => out.write_all(markdown::markdown(&summary).as_bytes()),
+            _ => write!(out, "{}", markdown::Page { summary: &summary }),
         })
     }
 }
@@ -292,16 +290,6 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = Summary::of(self);
         f.write_str(&text::render(&summary))
-    }
-}
-
-impl fmt::Debug for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Report")
-            .field("header", &self.header)
-            .field("counts", &self.counts())
-            .field("missing", &self.missing)
-            .finish_non_exhaustive()
     }
 }
 

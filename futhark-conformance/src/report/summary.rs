@@ -43,6 +43,19 @@ impl Counts {
         }
     }
 
+    /// The counts that are not zero.
+    pub(super) fn words(&self) -> String {
+        let counts = [
+            (self.passed, "passed"),
+            (self.failed, "FAILED"),
+            (self.expected, "failed as expected"),
+            (self.skipped, "skipped"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let words = counts.map(|(count, what)| format!("{count} {what}"));
+        words.collect::<Vec<_>>().join(", ")
+    }
+
     /// The number of all records.
     #[must_use]
     pub fn total(&self) -> usize {

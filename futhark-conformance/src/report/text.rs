@@ -53,23 +53,13 @@ fn table(summary: &Summary<'_>) -> String {
 
 /// The counts that are not zero, in the colour of the worst outcome.
 fn marked(counts: &Counts) -> String {
-    let parts = [
-        (counts.passed, "passed"),
-        (counts.failed, "FAILED"),
-        (counts.expected, "failed as expected"),
-        (counts.skipped, "skipped"),
-    ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
     let style = match counts {
         Counts { failed: 1.., .. } => Style::new().red().bold(),
         Counts { expected: 1.., .. } => Style::new().yellow(),
         Counts { passed: 0, .. } => Style::new().dim(),
         _ => Style::new().green(),
     };
-    style.apply_to(parts.join(", ")).to_string()
+    style.apply_to(counts.words()).to_string()
 }
 
 /// A cause in one line.

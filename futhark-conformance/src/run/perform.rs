@@ -5,10 +5,9 @@ use super::plan::Plan;
 use super::resume::{self, Interrupted};
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
-use crate::checks::device_code;
 use crate::cli::ReportFiles;
 use crate::corpus::Corpus;
-use crate::expect::{Expectation, Expectations};
+use crate::expect::Expectations;
 use crate::jobs::{self, Job, Queue, Update};
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
@@ -122,7 +121,6 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         None => run.json.close(true),
     };
     let mut report = Report::read([target.path()]).map_err(could_not_run)?;
-    report.unmatched = unmatched(&plan, config, report.records());
     report.header = plan.header;
     report.missing.clear();
     report.baseline = plan.baseline.map(Box::new);
@@ -143,20 +141,6 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
 
 /// The file of the records in the folder for temporary files, if the caller wants no other.
 const RECORDS: &str = "records.jsonl";
-
-/// The expectations that nothing matched. A run of only some checks or jobs cannot judge whether an entry
-/// is still needed.
-fn unmatched(plan: &Plan<'_>, config: &Config, records: &[Record]) -> Vec<String> {
-    if !plan.is_whole || !config.checks.is_empty() {
-        return Vec::new();
-    }
-    // Without `--architectures`, `device-code` has no cases.
-    let has_cases = !config.architectures.is_empty();
-    let could_match = |entry: &&Expectation| has_cases || !entry.is_for(device_code::NAME);
-    let unmatched = plan.expectations.unmatched(records);
-    let unmatched = unmatched.filter(could_match);
-    unmatched.map(ToString::to_string).collect()
-}
 
 /// A run that goes on.
 struct Run<'a> {
@@ -280,7 +264,6 @@ impl Run<'_> {
 
 /// Prints what the run is about to do.
 fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
-    use std::io::IsTerminal as _;
     let header = &plan.header;
     let versions: Vec<&str> = (header.compilers.iter())
         .map(|compiler| compiler.version.as_str())
@@ -300,10 +283,8 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
         let kept = counted(interrupted.len(), "job");
         errln!("--resume keeps the results of {kept}");
     }
-    // Backends without a device only on a terminal; the report contains them, too.
-    let is_terminal = io::stderr().is_terminal();
-    let unusable = header.devices.iter().filter(|device| !device.usable);
-    for device in unusable.filter(|device| is_terminal || device.is_unfit()) {
+    // The page names backends without a device, too.
+    for device in header.devices.iter().filter(|device| device.is_unfit()) {
         errln!("not usable: {}", shown(&device.described()));
     }
 }

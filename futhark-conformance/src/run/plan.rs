@@ -24,8 +24,6 @@ pub struct Plan<'c> {
     pub corpus: &'c Corpus,
     /// The jobs, in the order in which they begin.
     pub jobs: Vec<Job>,
-    /// Whether these are all jobs.
-    pub is_whole: bool,
     /// The settings of the jobs.
     pub settings: Settings,
     /// The first line of the report.
@@ -83,7 +81,7 @@ impl<'c> Plan<'c> {
             times: &times,
             expectations: &expectations,
         };
-        let (jobs, is_whole) = choice.of(jobs)?;
+        let jobs = choice.of(jobs)?;
         let header = Header {
             schema: SCHEMA,
             generator: concat!("futhark-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -99,7 +97,6 @@ impl<'c> Plan<'c> {
         Ok(Plan {
             corpus,
             jobs,
-            is_whole,
             settings,
             header,
             expectations,

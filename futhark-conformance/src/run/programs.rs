@@ -5,7 +5,6 @@ use super::perform::perform;
 use super::setup::corpus;
 use super::{Ended, Exit, could_not_run, usage, verdict};
 use crate::cli::RunArgs;
-use crate::report::shown;
 use crate::say::{self, outln};
 use anyhow::anyhow;
 
@@ -15,9 +14,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
     let corpus = corpus(args)?;
     let mut report = perform(&corpus, &args.config, &args.reports)?;
     say::out(format_args!("{report}"));
-    for entry in &report.unmatched {
-        outln!("an expectation that nothing matched: {}", shown(entry));
-    }
     if let Some(left_out) = &report.left_out {
         outln!("{left_out}");
     }

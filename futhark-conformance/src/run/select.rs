@@ -26,9 +26,8 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Chooses among all jobs, and prints which part that is. Returns them in the order in which they begin, and
-    /// whether these are all.
-    pub fn of(&self, jobs: Vec<Job>) -> Result<(Vec<Job>, bool), Ended> {
+    /// Chooses among all jobs, and prints which part that is. Returns them in the order in which they begin.
+    pub fn of(&self, jobs: Vec<Job>) -> Result<Vec<Job>, Ended> {
         let config = self.config;
         let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
         // Most of what a device that is known to compute wrong results shows is known.
@@ -37,7 +36,6 @@ impl Choice<'_> {
         let (kept, reducible) = self.partition(jobs, |job| {
             !constructs.has(&job.program) || !(is_quick || spares && job.device.known_bad)
         });
-        let is_whole = config.budget.is_none() && config.shard.is_none() && reducible.is_empty();
         let mut jobs = self.reduced(kept, reducible, &constructs);
         for job in &mut jobs {
             job.seconds = self.times.estimate(job);
@@ -55,7 +53,7 @@ impl Choice<'_> {
             true => one.seconds.total_cmp(&other.seconds),
             false => other.seconds.total_cmp(&one.seconds),
         });
-        Ok((jobs, is_whole))
+        Ok(jobs)
     }
 
     /// The estimated time of jobs that run at the same time.
@@ -95,27 +93,20 @@ impl Choice<'_> {
         let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
         let (count, all) = (chosen.len(), counted(others.len(), "job"));
         let mut left_out = Vec::new();
-        let mut programs: HashSet<PathBuf> = HashSet::new();
         for (number, job) in others.into_iter().enumerate() {
             match chosen.remove(&number) {
-                Some(checks) => {
-                    programs.insert(job.program.clone());
-                    kept.push(Job { checks, ..job });
-                }
+                Some(checks) => kept.push(Job { checks, ..job }),
                 None => left_out.push(job),
             }
         }
         let seconds = about(self.seconds(&left_out));
         let jobs = counted(left_out.len(), "job");
         if !config.all {
-            left_out.retain(|job| !programs.contains(&job.program));
-            let programs: HashSet<PathBuf> = left_out.into_iter().map(|job| job.program).collect();
             errln!(
                 "quick run: {count} of {all} cover every kind of construct:\n  {}, {}\n  \
-                 left out (--all runs all): {}, {jobs}, {seconds}",
+                 left out (--all runs all): {jobs}, {seconds}",
                 counted(part.constructs, "construct"),
                 counted(part.checks, "check"),
-                counted(programs.len(), "program"),
             );
         } else if !left_out.is_empty() {
             errln!(

@@ -418,25 +418,6 @@ fn expected_failures_do_not_fail_the_run_and_unexpected_passes_do() {
 }
 
 #[test]
-fn an_expectation_without_a_match_is_reported() {
-    let Some(compiler) = compiler() else { return };
-    let corpus = Corpus::new(&[
-        ("good.fut", "entry f (x: i32) = x\n"),
-        (
-            "expectations.toml",
-            "[[expect]]\nprogram = \"*good.fut\"\ncheck = \"blocks:gone\"\nreason = \"old\"\n",
-        ),
-    ]);
-    let run = corpus.run(&["--futhark", &compiler]);
-    assert_eq!(run.code(), 0, "{}", run.shown());
-    assert!(
-        run.shown().contains("an expectation that nothing matched"),
-        "{}",
-        run.shown()
-    );
-}
-
-#[test]
 fn shards_split_the_programs() {
     let Some(compiler) = compiler() else { return };
     let corpus = Corpus::new(&[
