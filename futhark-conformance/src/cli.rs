@@ -34,7 +34,11 @@ pub enum Command {
     List(ListArgs),
     /// Explain a check: its method, the sections of the C API reference that it proves, and its
     /// limits
-    Explain(ExplainArgs),
+    Explain {
+        /// Name of the check, from `list --checks`
+        #[arg(value_name = "CHECK")]
+        check: String,
+    },
     /// Show the results of earlier runs, and merge the parts of a run
     Report(ReportArgs),
     /// Show what changed between two runs, or between two compilers of one run
@@ -59,7 +63,9 @@ impl Command {
             Command::Run(args) => Some(&args.config.work),
             Command::Prepare(args) => Some(&args.work),
             Command::Devices(args) => Some(&args.work),
-            Command::List(_) | Command::Explain(_) | Command::Report(_) | Command::Diff(_) => None,
+            Command::List(_) | Command::Explain { .. } | Command::Report(_) | Command::Diff(_) => {
+                None
+            }
             Command::Child | Command::Guard => None,
         }
     }
@@ -214,14 +220,6 @@ pub struct DiffArgs {
     /// The newer report [default: the older one, whose compilers are compared]
     #[arg(value_name = "NEW")]
     pub new: Option<PathBuf>,
-}
-
-/// The arguments of `explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// Name of the check, from `list --checks`
-    #[arg(value_name = "CHECK")]
-    pub check: String,
 }
 
 /// The arguments of `prepare`.

@@ -95,14 +95,11 @@ impl Expectations {
 
     pub(crate) fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
         let file: File = toml::from_str(text).map_err(|error| {
-            // The error repeats a line of the file, which may be a link to another one.
-            let text = error.to_string();
-            let lines = text.split('\n');
-            let lines = lines.map(|line| {
-                let most = if line.contains(" | ") { 60 } else { 200 };
-                line.chars().take(most).collect::<String>()
-            });
-            lines.collect::<Vec<_>>().join("\n")
+            // Not with the line itself: the file may be a link to another one.
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.unwrap_or_default().matches('\n').count() + 1;
+            let message: String = error.message().chars().take(200).collect();
+            format!("line {line}: {message}")
         })?;
         let mut list = Vec::new();
         for entry in &file.expect {

@@ -99,17 +99,15 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
         };
         let number = recorded.fetch_add(1, Ordering::Relaxed) + 1;
         errln!("[{number}/{}] {place}: {what}", jobs.len());
-        outcome.map_err(|error| format!("{place}: {error:#}"))
+        outcome
+            .map(|recorded| matches!(recorded, Recorded::Refusal(_)))
+            .map_err(|error| format!("{place}: {error:#}"))
     });
-    let mut refused = 0;
-    let mut failures = Vec::new();
-    for outcome in outcomes {
-        match outcome {
-            Ok(Recorded::Refusal(_)) => refused += 1,
-            Ok(_) => {}
-            Err(failure) => failures.push(failure),
-        }
-    }
+    let refused = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Ok(true)));
+    let refused = refused.count();
+    let failures: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();
     if !failures.is_empty() {
         let count = counted(failures.len(), "build");
         bail!("{count} could not be recorded:\n{}", failures.join("\n"));

@@ -87,13 +87,10 @@ impl Usage {
                 continue;
             };
             usage.processor += stat.processor;
-            let threads = std::fs::read_dir(process.join("task"))
-                .into_iter()
-                .flatten();
-            let threads = threads.filter_map(|thread| Stat::read(&thread.ok()?.path()));
-            usage.runnable += threads
-                .map(|thread| u32::from(thread.is_runnable))
-                .sum::<u32>();
+            let threads = std::fs::read_dir(process.join("task"));
+            let threads = threads.into_iter().flatten().flatten();
+            let runnable = threads.filter_map(|thread| Stat::read(&thread.path()));
+            usage.runnable += runnable.map(|one| u32::from(one.is_runnable)).sum::<u32>();
         }
         Some(usage)
     }

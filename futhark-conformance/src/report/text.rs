@@ -148,7 +148,7 @@ mod tests {
         let rows: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
         assert_eq!(rows.len(), 12, "{text}");
         let row = rows.iter().find(|row| row.contains("emulated: delayed"));
-        let counts = "  0.25.32   129 passed, 1 failed as expected, 10 skipped";
+        let counts = "  0.25.27   129 passed, 1 failed as expected, 10 skipped";
         assert!(row.is_some_and(|row| row.ends_with(counts)), "{text}");
     }
 

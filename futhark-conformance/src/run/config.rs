@@ -109,31 +109,30 @@ impl Config {
     #[must_use]
     pub fn selection(&self, corpus: &Corpus) -> Vec<String> {
         let paths = corpus.paths().iter().map(|path| path.display().to_string());
-        let excluded = corpus.excluded().iter();
-        let excluded = excluded.map(|pattern| ("--exclude", pattern.to_string()));
-        let checks = self
-            .checks
-            .iter()
-            .map(|check| ("--check", check.to_string()));
-        let budget = self.budget.map(humantime::format_duration);
-        let budget = budget.map(|budget| ("--budget", budget.to_string()));
-        let names = self.architectures.join(",");
-        let architectures = (!names.is_empty()).then_some(("--architectures", names));
-        let limits = [
-            ("--timeout", self.work.timeout.to_string()),
-            ("--memory", self.work.memory.to_string()),
-        ];
-        let options = excluded.chain(checks).chain(budget).chain(architectures);
-        let words = options.chain(limits);
-        let words = words.flat_map(|(option, value)| [option.to_owned(), value]);
+        let mut words: Vec<String> = paths.collect();
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        for pattern in corpus.excluded() {
+            add("--exclude", pattern.to_string());
+        }
+        for check in &self.checks {
+            add("--check", check.to_string());
+        }
+        if let Some(budget) = self.budget {
+            add("--budget", humantime::format_duration(budget).to_string());
+        }
+        if !self.architectures.is_empty() {
+            add("--architectures", self.architectures.join(","));
+        }
+        add("--timeout", self.work.timeout.to_string());
+        add("--memory", self.work.memory.to_string());
         let flags = [
             ("--optimise", self.work.optimise),
             (OUTSIDE_DATA, self.allow_outside_data),
             ("--all", self.all),
         ];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        let flags = flags.map(|(flag, _)| flag.to_owned());
-        paths.chain(words).chain(flags).collect()
+        words.extend(flags.map(|(flag, _)| flag.to_owned()));
+        words
     }
 
     /// The further options of a command that repeats one finding of this run.

@@ -130,7 +130,7 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
     match command {
         Command::Run(args) => programs::run(args),
         Command::List(args) => list::run(args),
-        Command::Explain(args) => list::explain(&args.check),
+        Command::Explain { check } => list::explain(check),
         Command::Report(args) => reports::report(args),
         Command::Diff(args) => reports::diff(args),
         Command::Prepare(args) => prepare_programs(args),

@@ -40,16 +40,12 @@ impl Choice<'_> {
         for job in &mut jobs {
             job.seconds = self.times.estimate(job);
         }
-        // The runners of the parts of a run can have different numbers of processors, and must agree.
-        let is_limited = config.budget.is_some_and(|budget| {
-            config.shard.is_some() || self.seconds(&jobs) > budget.as_secs_f64()
-        });
         if let Some(shard) = config.shard {
             let mut mine = shard::part(&jobs, shard).into_iter();
             jobs.retain(|_| mine.next().is_some_and(|mine| mine));
         }
-        // The longest first, so that the workers end at about the same time; or, if not all end, the fastest.
-        jobs.sort_by(|one, other| match is_limited {
+        // The longest first, so that the workers end at about the same time; or, if perhaps not all end, the fastest.
+        jobs.sort_by(|one, other| match config.budget.is_some() {
             true => one.seconds.total_cmp(&other.seconds),
             false => other.seconds.total_cmp(&one.seconds),
         });
