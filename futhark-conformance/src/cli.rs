@@ -89,8 +89,8 @@ pub(crate) const REPORTS: &str = "Results";
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Futhark programs, or folders of programs [default: programs]
-    #[arg(value_name = "PATH")]
+    /// Futhark programs, or folders of programs
+    #[arg(value_name = "PATH", default_value = "programs")]
     pub paths: Vec<PathBuf>,
 
     /// Leave out programs whose path matches; may be repeated
@@ -177,8 +177,8 @@ pub struct InputArgs {
 /// The arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Futhark programs, or folders of programs [default: programs]
-    #[arg(value_name = "PATH")]
+    /// Futhark programs, or folders of programs
+    #[arg(value_name = "PATH", default_value = "programs")]
     pub paths: Vec<PathBuf>,
 
     /// List the checks
@@ -225,8 +225,8 @@ pub struct DiffArgs {
 /// The arguments of `prepare`.
 #[derive(Debug, Args)]
 pub struct PrepareArgs {
-    /// Futhark programs, or folders of programs [default: programs]
-    #[arg(value_name = "PATH")]
+    /// Futhark programs, or folders of programs
+    #[arg(value_name = "PATH", default_value = "programs")]
     pub paths: Vec<PathBuf>,
 
     /// Folder for the recordings, one folder per compiler

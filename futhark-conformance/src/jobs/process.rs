@@ -27,7 +27,7 @@ use crate::stopwatch::Stopwatch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write as _};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -227,10 +227,14 @@ impl Process {
     }
 
     fn describe_death(&self, status: ExitStatus) -> String {
-        let how = match (status.signal(), status.code()) {
-            (Some(signal), _) => format!("the process was killed by {}", signal_name(signal)),
-            (None, Some(code)) => format!("the process exited with status {code}"),
-            (None, None) => "the process ended".to_owned(),
+        // Such as `signal: 11 (SIGSEGV) (core dumped)`.
+        let signal = status.to_string().replace("signal: ", "signal ");
+        let how = match status.code() {
+            None => format!(
+                "the process was killed by {}",
+                signal.replace(" (core dumped)", "")
+            ),
+            Some(code) => format!("the process exited with status {code}"),
         };
         match self.stderr().as_str() {
             "" => how,
@@ -264,22 +268,6 @@ fn keep_tail(stream: impl Read, tail: &Mutex<VecDeque<String>>, _closed: Sender<
         }
         tail.push_back(line);
     }
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        15 => "SIGTERM",
-        24 => "SIGXCPU",
-        25 => "SIGXFSZ",
-        _ => return format!("signal {signal}"),
-    };
-    format!("signal {signal} ({name})")
 }
 
 #[cfg(test)]

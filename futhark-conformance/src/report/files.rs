@@ -50,11 +50,11 @@ impl ReportFiles {
                 return refuse("its name is that of a program".to_owned());
             }
             let target = Target::new(path).map_err(failed(path))?;
-            if let Some((other, _)) = used.iter().find(|(_, used)| used == target.path()) {
+            if let Some((other, _)) = used.iter().find(|(_, used)| *used == target.path) {
                 return refuse(format!("{other} and {option} name the same file"));
             }
-            if target.is_file() {
-                used.push((option, target.path().to_owned()));
+            if !target.is_special {
+                used.push((option, target.path.clone()));
             }
             target.check().map_err(failed(path))?;
             targets.push((format, target));
@@ -66,10 +66,10 @@ impl ReportFiles {
 /// A file to write.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// Not a link, which would be replaced by the file.
-    path: PathBuf,
+    /// Not a link, which would be replaced by the file: two targets are one file if they have the same path.
+    pub(crate) path: PathBuf,
     /// Whether it is a device or a pipe, such as `/dev/stdout`, which cannot be replaced.
-    is_special: bool,
+    pub(crate) is_special: bool,
 }
 
 impl Target {
@@ -94,16 +94,6 @@ impl Target {
             path: resolved,
             is_special: kind.is_ok_and(|kind| !kind.is_file()),
         })
-    }
-
-    /// The file, without links: two targets are one file if they have the same path.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether two reports cannot both go here.
-    pub(crate) fn is_file(&self) -> bool {
-        !self.is_special
     }
 
     /// Verifies that the file can be written, without changing it.

@@ -87,7 +87,7 @@ impl JsonReport {
             return Ok(());
         };
         self.file.sync_all()?;
-        unnamed.persist(self.target.path())?;
+        unnamed.persist(&self.target.path)?;
         Ok(())
     }
 
@@ -98,14 +98,6 @@ impl JsonReport {
     pub(crate) fn add(&mut self, record: &Record) -> io::Result<()> {
         self.records += 1;
         self.line(record)
-    }
-
-    /// Adds the line that ends a job.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub(crate) fn finished(&mut self, job: &Finished) -> io::Result<()> {
-        self.line(job)
     }
 
     /// Ends the report, with a last line if it is `whole`.
@@ -120,7 +112,11 @@ impl JsonReport {
         self.publish()
     }
 
-    fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
+    /// Adds a line of another kind.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');
         self.file.write_all(&line)

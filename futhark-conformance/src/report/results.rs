@@ -263,7 +263,7 @@ impl Report {
             return Err(error);
         }
         for (format, target) in &self.targets {
-            self.write(*format, target).map_err(failed(target.path()))?;
+            self.write(*format, target).map_err(failed(&target.path))?;
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! The subcommands `list` and `explain`.
 
-use super::setup::paths_or_default;
 use super::{Ended, Exit, usage};
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
@@ -39,41 +38,33 @@ pub fn run(args: &ListArgs) -> Result<Exit, Ended> {
         }
         return Ok(Exit::Held);
     }
-    for program in Corpus::find(paths_or_default(&args.paths))
-        .map_err(usage)?
-        .files()
-    {
+    for program in Corpus::find(&args.paths).map_err(usage)?.files() {
         if say::is_closed() {
             break;
         }
-        let about = match &program.skip {
-            Some(reason) => format!("skipped: {reason}"),
-            None => describe(&program.path),
+        let blocks = match &program.skip {
+            Some(reason) => Err(format!("skipped: {reason}")),
+            None => blocks(&program.path),
+        };
+        let about = match &blocks {
+            Ok(blocks) if blocks.compile_error.is_some() => "must not compile".to_owned(),
+            Ok(blocks) => counted(blocks.cases.len(), "test case"),
+            Err(error) => error.clone(),
         };
         outln!("{}: {}", shown(&program.name()), shown(&about));
-        if args.cases && program.skip.is_none() {
-            list_cases(&program.path);
+        let blocks = blocks.ok().filter(|_| args.cases);
+        for case in blocks.into_iter().flat_map(|blocks| blocks.cases) {
+            // It matches only this case.
+            let pattern = format!("blocks:{}", case.title());
+            outln!("  --check {}", quoted(&pattern));
         }
     }
     Ok(Exit::Held)
 }
 
-/// Prints a `--check` option for each test case, which matches only this case.
-fn list_cases(program: &Path) {
-    let source = std::fs::read_to_string(program).unwrap_or_default();
-    for case in TestBlocks::parse(&source).unwrap_or_default().cases {
-        let pattern = format!("blocks:{}", case.title());
-        outln!("  --check {}", quoted(&pattern));
-    }
-}
-
-fn describe(path: &Path) -> String {
-    let blocks = std::fs::read_to_string(path)
-        .map_err(|error| error.to_string())
-        .and_then(|source| TestBlocks::parse(&source).map_err(|error| error.to_string()));
-    match blocks {
-        Ok(blocks) if blocks.compile_error.is_some() => "must not compile".to_owned(),
-        Ok(blocks) => counted(blocks.cases.len(), "test case"),
-        Err(error) => format!("failed to parse its test blocks: {error}"),
-    }
+fn blocks(program: &Path) -> Result<TestBlocks, String> {
+    let source = std::fs::read_to_string(program).map_err(|error| error.to_string());
+    let blocks =
+        source.and_then(|text| TestBlocks::parse(&text).map_err(|error| error.to_string()));
+    blocks.map_err(|error| format!("failed to parse its test blocks: {error}"))
 }

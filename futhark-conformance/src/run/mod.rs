@@ -32,7 +32,7 @@ use crate::{child, prepare};
 use clap::Parser as _;
 use futhark_safe::compile::process;
 use reports::verdict;
-use setup::{find_compilers, paths_or_default, settings, threads};
+use setup::{find_compilers, settings, threads};
 use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -110,23 +110,6 @@ fn command(command: &Command) -> Result<Exit, Ended> {
         limits::limit_runner(work.memory);
         process::limit_time(Duration::from_secs(work.timeout));
     }
-    dispatch(command)
-}
-
-/// Does the work of a child process, and ends it, if a run has started this one as such; otherwise
-/// returns. A program that calls [`run()`] calls this first in its `main`: the run starts the program
-/// again for each job.
-pub fn child_process() {
-    let command = match std::env::args_os().nth(1) {
-        Some(word) if word == child::COMMAND => Command::Child,
-        Some(word) if word == leash::GUARD => Command::Guard,
-        _ => return,
-    };
-    let exit = self::command(&command).unwrap_or_else(|ended| ended.shown());
-    std::process::exit(exit as i32);
-}
-
-fn dispatch(command: &Command) -> Result<Exit, Ended> {
     match command {
         Command::Run(args) => programs::run(args),
         Command::List(args) => list::run(args),
@@ -146,8 +129,21 @@ fn dispatch(command: &Command) -> Result<Exit, Ended> {
     }
 }
 
+/// Does the work of a child process, and ends it, if a run has started this one as such; otherwise
+/// returns. A program that calls [`run()`] calls this first in its `main`: the run starts the program
+/// again for each job.
+pub fn child_process() {
+    let command = match std::env::args_os().nth(1) {
+        Some(word) if word == child::COMMAND => Command::Child,
+        Some(word) if word == leash::GUARD => Command::Guard,
+        _ => return,
+    };
+    let exit = self::command(&command).unwrap_or_else(|ended| ended.shown());
+    std::process::exit(exit as i32);
+}
+
 fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
-    let corpus = Corpus::find(paths_or_default(&args.paths)).map_err(usage)?;
+    let corpus = Corpus::find(&args.paths).map_err(usage)?;
     corpus.must_be_readable().map_err(usage)?;
     let mut settings = settings(&args.work)?;
     let compilers = find_compilers(&args.futhark, &mut settings)?;

@@ -81,7 +81,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     let scratch = plan.settings.scratch.clone();
     // A pipe gets the records at the end, because they are read again.
     let is_kept =
-        |(format, target): &mut (Format, Target)| *format == Format::Json && target.is_file();
+        |(format, target): &mut (Format, Target)| *format == Format::Json && !target.is_special;
     let kept = targets.extract_if(.., is_kept).next();
     let target = match kept {
         Some((_, target)) => target,
@@ -89,11 +89,15 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
     };
     let jobs = &plan.jobs;
     let interrupted = match config.resume {
-        true => Interrupted::find(target.path(), &plan.header, jobs, &plan.settings.run),
+        true => Interrupted::find(&target.path, &plan.header, jobs, &plan.settings.run),
         false => Ok(None),
     };
     let interrupted = interrupted.map_err(usage)?;
-    let is_new = |job: &Job| interrupted.as_ref().is_none_or(|old| !old.has(job));
+    let is_new = |job: &Job| {
+        interrupted
+            .as_ref()
+            .is_none_or(|old| !old.finished.contains(&job.place))
+    };
     let new = (0..jobs.len()).filter(|&number| is_new(&jobs[number]));
     let queue = Queue::new(jobs, new.collect(), config.budget.map(|time| begun + time));
     announce(&plan, queue.len(), interrupted.as_ref());
@@ -102,7 +106,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         config,
         jobs,
         spec: &plan.settings.run,
-        json: created.map_err(failed(target.path())).map_err(usage)?,
+        json: created.map_err(failed(&target.path)).map_err(usage)?,
         failed: None,
         expectations: &plan.expectations,
         progress: Progress::new(queue.len()),
@@ -120,7 +124,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         Some(error) => Err(error),
         None => run.json.close(true),
     };
-    let mut report = Report::read([target.path()]).map_err(could_not_run)?;
+    let mut report = Report::read([&target.path]).map_err(could_not_run)?;
     report.header = plan.header;
     report.missing.clear();
     report.baseline = plan.baseline.map(Box::new);
@@ -135,7 +139,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         )
     });
     report.targets = targets;
-    report.failed = written.map_err(failed(target.path())).err();
+    report.failed = written.map_err(failed(&target.path)).err();
     Ok(report)
 }
 
@@ -174,7 +178,7 @@ impl Run<'_> {
             for line in interrupted.lines().map_err(could_not_run)? {
                 let written = match line.map_err(could_not_run)? {
                     Line::Record(record) => self.json.add(&record),
-                    Line::Finished(job) => self.json.finished(&job),
+                    Line::Finished(job) => self.json.line(&job),
                     Line::Other => Ok(()),
                 };
                 written.map_err(could_not_run)?;
@@ -239,7 +243,7 @@ impl Run<'_> {
             source,
             seconds,
         };
-        self.write(|json| json.finished(&finished));
+        self.write(|json| json.line(&finished));
     }
 
     /// Shows a record, and adds it to the reports.
@@ -280,7 +284,7 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
         usable.join(", ")
     );
     if let Some(interrupted) = interrupted {
-        let kept = counted(interrupted.len(), "job");
+        let kept = counted(interrupted.finished.len(), "job");
         errln!("--resume keeps the results of {kept}");
     }
     // The page names backends without a device, too.

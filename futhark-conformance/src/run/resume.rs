@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 /// The results of an interrupted run.
 pub struct Interrupted {
     file: PathBuf,
-    /// The jobs that have ended.
-    finished: HashSet<Place>,
+    /// The jobs that need not run again.
+    pub finished: HashSet<Place>,
 }
 
 impl Interrupted {
@@ -67,16 +67,6 @@ impl Interrupted {
             file: file.to_owned(),
             finished,
         }))
-    }
-
-    /// Whether the job need not run again.
-    pub fn has(&self, job: &Job) -> bool {
-        self.finished.contains(&job.place)
-    }
-
-    /// The number of jobs that need not run again.
-    pub fn len(&self) -> usize {
-        self.finished.len()
     }
 
     /// The lines of the jobs that need not run again.

@@ -49,17 +49,9 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
     })
 }
 
-pub fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() {
-        vec![PathBuf::from("programs")]
-    } else {
-        paths.to_vec()
-    }
-}
-
 /// The programs of a run; warns of patterns that exclude none.
 pub fn corpus(args: &RunArgs) -> Result<Corpus, Ended> {
-    let mut corpus = Corpus::find(paths_or_default(&args.paths)).map_err(usage)?;
+    let mut corpus = Corpus::find(&args.paths).map_err(usage)?;
     for pattern in &args.exclude {
         if corpus.exclude(pattern.clone()) == 0 {
             let text = format!("--exclude {pattern} matches no further program");
