@@ -5,6 +5,7 @@
 //! The table of programs is drawn by `templates/report.js` from compact JSON, because as HTML it would
 //! be ten times as large.
 
+use super::escape::visible;
 use super::groups::start;
 use super::summary::{Cell, Counts, Summary, reason, seconds};
 use super::{counted, duration};
@@ -12,6 +13,7 @@ use crate::checks;
 use crate::record::Record;
 use askama::Template;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
@@ -97,7 +99,7 @@ struct Data<'r> {
     checks: Vec<&'r str>,
     cells: Vec<Vec<Tally<'r>>>,
     /// The path, and the number of a cell per column.
-    programs: Vec<(&'r str, Vec<usize>)>,
+    programs: Vec<(Cow<'r, str>, Vec<usize>)>,
     groups: Vec<Failures>,
     baseline: bool,
 }
@@ -145,9 +147,9 @@ fn data(summary: &Summary<'_>) -> io::Result<String> {
                 cells.len() - 1
             })
         });
-        (*program, row.collect())
+        (visible(program, ""), row.collect())
     });
-    let programs: Vec<(&str, Vec<usize>)> = programs.collect();
+    let programs: Vec<(Cow<'_, str>, Vec<usize>)> = programs.collect();
     let numbers = summary.programs.keys().copied().zip(0..);
     let numbers: HashMap<&str, i64> = numbers.collect();
     let place = |record: &&Record| {
