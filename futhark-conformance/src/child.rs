@@ -65,11 +65,11 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     );
     let compiled = checks::build(&build, &blocks, steps);
     drop(lock);
-    match compiled {
-        Compiled::Yes(_) => {}
+    let artifact = match compiled {
+        Compiled::Yes(artifact) => artifact,
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
-    }
+    };
     let unchecked = steps.make("compile", "sources", || {
         unchecked::find(program).map_err(|error| Stop::error(error.to_string()))
     });
@@ -96,6 +96,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     let env = Env {
         source: program,
         spec,
+        artifact: &artifact,
         library: &library,
         blocks: &blocks,
         cache: folder.as_ref().map(|folder| folder.path().join("kernels")),

@@ -77,9 +77,7 @@ fn remove_ended(root: &Path) {
 
 /// Removes the temporary files and folders of killed processes from the build folder.
 pub fn clean_builds(build_dir: &Path) {
-    for folder in [build_dir, &build_dir.join("servers")] {
-        remove(folder, QUIET_BUILD, |name, _, _| is_temporary(name));
-    }
+    remove(build_dir, QUIET_BUILD, |name, _, _| is_temporary(name));
 }
 
 /// Writes a file, in one step: other processes read either its old content or the new one. Creates its folder.
@@ -211,11 +209,7 @@ mod tests {
     fn temporary_files_in_the_build_folder_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
-        let temporary = [
-            "a-c-0123.tmp77-0-18eb296a7c28e4b2",
-            ".tmpAb3dEf",
-            "servers/.tmp123456",
-        ];
+        let temporary = ["a-c-0123.tmp77-0-18eb296a7c28e4b2", ".tmpAb3dEf"];
         let others = [
             "a-c-0123",
             "a.tmp",

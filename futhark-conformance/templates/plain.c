@@ -39,10 +39,11 @@ static void has_message(struct futhark_context *ctx, const char *what) {
     printf("wrong: after %s, sync fails\n", what);
 }
 
-int main(void) {
+/* The argument is the number of the call to make; 0 checks the functions of arrays. */
+int main(int argc, char **argv) {
+  int call = atoi(argv[argc - 1]), passed = 0;
   /* Unbuffered, so that no line is lost if the next call crashes. */
   setvbuf(stdout, NULL, _IONBF, 0);
-  puts("part 0");
   struct futhark_context_config *cfg = futhark_context_config_new();
   check(futhark_context_config_set_tuning_param(cfg, "no such parameter", 1) != 0,
         "an unknown tuning parameter was set");
@@ -56,11 +57,10 @@ int main(void) {
     futhark_context_free(ctx);
     futhark_context_config_free(cfg);
     puts("no context");
-    puts("done");
     return 0;
   }
 {%- for array in arrays %}
-  {
+  if (call == 0) {
     {{ array.elem }} in[{{ array.count }}], out[{{ array.count }} + 1], one;
     pattern(in, sizeof in, {{ array.has_booleans }});
     {{ array.ctype }} v = {{ array.ops.new }}(ctx, in{{ array.dims }});
@@ -89,8 +89,7 @@ int main(void) {
   }
 {%- endfor %}
 {%- for call in calls %}
-  puts("part {{ loop.index }}");
-  {
+  if (call == {{ loop.index }}) {
   {%- for ctype in call.outputs %}
     {{ ctype }} out{{ loop.index0 }};
     memset(&out{{ loop.index0 }}, 0xa5, sizeof out{{ loop.index0 }});
@@ -107,7 +106,7 @@ int main(void) {
     if ({{ call.cfun }}(ctx
   {%- for _ in call.outputs %}, &out{{ loop.index0 }}{% endfor %}
   {%- for _ in call.inputs %}, in{{ loop.index0 }}{% endfor %}) == 0)
-      puts("passed");
+      passed = 1;
     else {
       has_message(ctx, "the call");
   {%- for _ in call.outputs %}
@@ -121,7 +120,6 @@ int main(void) {
   {%- endfor %}
   }
 {%- endfor %}
-  puts("part 0");
   char *report = futhark_context_report(ctx);
   check(report != NULL && report[0] == '{', "the report is not a JSON object");
   free(report);
@@ -130,6 +128,6 @@ int main(void) {
   check(futhark_context_get_error(ctx) == NULL, "an error is left at the end");
   futhark_context_free(ctx);
   futhark_context_config_free(cfg);
-  puts("done");
+  puts(passed ? "passed" : "done");
   return 0;
 }

@@ -1,8 +1,8 @@
 //! The check `plain`: a C program, written from the manifest by the template `plain.c`, calls the
 //! generated C directly, without futhark-sys and futhark-safe.
 //!
-//! The program has numbered parts: part 0 checks contexts and arrays, each other part calls a test case
-//! that must fail. Each part is a case of the check.
+//! Each case of the check runs it once: with the number of a test case that must fail, which it calls, or
+//! with 0, to check the functions of arrays. Each run also checks those of contexts.
 
 use super::header;
 use crate::blocks::{Case, Expected, Source, TestBlocks};
@@ -15,47 +15,36 @@ use futhark_manifest::{ArrayOps, ElemType, Program, Type, TypeRef};
 use futhark_safe::compile::Artifact;
 use futhark_safe::compile::process;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The name of the check.
 pub const NAME: &str = "plain";
 
-/// Writes the program, compiles it with the generated C, and runs it, at the first case that is
-/// selected.
+/// Writes the program and compiles it with the generated C at the first case that is selected.
 pub fn check(artifact: &Artifact, blocks: &TestBlocks, steps: &mut Steps<'_>) {
     let program = artifact.program();
     let failing = blocks.cases.iter();
     let failing = failing.filter(|case| matches!(case.expected, Expected::Error(_)));
     let mut calls = Vec::new();
-    let mut parts = Vec::new();
+    let mut cases = vec![(String::new(), Ok(0))];
     for case in failing {
-        let part = Call::of(program, blocks, case).map(|call| {
+        let number = Call::of(program, blocks, case).map(|call| {
             calls.push(call);
             calls.len()
         });
-        parts.push((case.title(), part));
+        cases.push((case.title(), number));
     }
-    let output = OnceCell::new();
-    let verdict = |part| {
-        let output = output.get_or_init(|| {
-            let output = run(artifact, &calls)?;
-            Ok(Output::parse(&output.stdout(), || {
-                format!(
-                    "{}; its output was:\n{}{}",
-                    output.status,
-                    output.stdout(),
-                    output.stderr()
-                )
-            }))
+    let executable = OnceCell::new();
+    for (case, number) in cases {
+        steps.run(NAME, &case, || {
+            let number: usize = number?;
+            let executable = executable.get_or_init(|| compile(artifact, &calls));
+            let executable = executable.as_ref().map_err(Stop::clone)?;
+            let output = process::run(Command::new(executable).arg(number.to_string()))
+                .map_err(|error| Stop::error(error.to_string()))?;
+            verdict(&output, is_fatal(blocks))
         });
-        let output: &Output = output.as_ref().map_err(Stop::clone)?;
-        output.verdict(part, is_fatal(blocks))
-    };
-    steps.run(NAME, "", || verdict(0));
-    for (title, part) in parts {
-        steps.run(NAME, &title, || verdict(part?));
     }
 }
 
@@ -188,95 +177,44 @@ fn further(arguments: impl IntoIterator<Item = impl ToString>) -> String {
         .collect()
 }
 
-/// Writes the C program, and compiles and runs it.
-fn run(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<process::Output> {
+/// What the output of a run says. Its last line tells that the program has ended by itself.
+fn verdict(output: &process::Output, is_fatal: bool) -> StepResult {
+    let (said, errors) = (output.stdout(), output.stderr());
+    let wrong = said.lines().filter_map(|line| line.strip_prefix("wrong: "));
+    Stop::unless_empty(wrong.map(str::to_owned))?;
+    match said.lines().last() {
+        Some("done") => Ok(()),
+        Some("passed") => skip!(
+            "the call succeeds in a C program, which `blocks` checks with the checks of futhark-sys"
+        ),
+        Some("no context") => skip!("no context can be created, which `lifecycle` checks"),
+        _ if is_fatal => skip!("tagged kills: the program ends a plain process"),
+        _ => Err(Stop::Fail {
+            cause: Cause::Crash,
+            message: format!(
+                "the C program ended with {}; its output was:\n{said}{errors}",
+                output.status
+            ),
+        }),
+    }
+}
+
+/// Writes the C program, and compiles it into the folder of the generated C, unless it is already there.
+fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<PathBuf> {
+    let failed = |error: std::io::Error| Stop::error(error.to_string());
     let header = artifact.header();
     let generated = header.with_extension("c");
     if !generated.is_file() {
         skip!("a recording contains libraries, but no generated C");
     }
+    let types = artifact.program().types().iter();
     let text = Text {
         header: &header.file_name().unwrap_or_default().to_string_lossy(),
-        arrays: artifact
-            .program()
-            .types()
-            .iter()
-            .filter_map(Array::of)
-            .collect(),
+        arrays: types.filter_map(Array::of).collect(),
         calls,
     };
-    let executable = compile(artifact.folder(), &generated, &text.to_string())?;
-    process::run(&mut Command::new(&executable)).map_err(|error| Stop::error(error.to_string()))
-}
-
-/// What the C program printed.
-struct Output {
-    /// The lines of each part that began.
-    parts: BTreeMap<usize, Vec<String>>,
-    has_context: bool,
-    /// How the program ended in a part, if not by itself.
-    died: Option<(usize, String)>,
-}
-
-impl Output {
-    /// `ended` describes the end of a program that did not reach its last line.
-    fn parse(text: &str, ended: impl FnOnce() -> String) -> Output {
-        let mut parts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        let mut current = 0;
-        for line in text.lines() {
-            match line
-                .strip_prefix("part ")
-                .and_then(|part| part.parse().ok())
-            {
-                Some(part) => {
-                    current = part;
-                    parts.entry(part).or_default();
-                }
-                None => parts.entry(current).or_default().push(line.to_owned()),
-            }
-        }
-        let has_line = |line: &str| text.lines().any(|one| one == line);
-        Output {
-            parts,
-            has_context: !has_line("no context"),
-            died: (!has_line("done")).then(|| (current, ended())),
-        }
-    }
-
-    fn verdict(&self, part: usize, is_fatal: bool) -> StepResult {
-        let lines = self.parts.get(&part).map(Vec::as_slice).unwrap_or_default();
-        let wrong = lines.iter().filter_map(|line| line.strip_prefix("wrong: "));
-        Stop::unless_empty(wrong.map(str::to_owned))?;
-        match &self.died {
-            Some((at, _)) if *at == part && is_fatal => {
-                skip!("tagged kills: the program ends a plain process");
-            }
-            Some((at, how)) if *at == part => {
-                return Err(Stop::Fail {
-                    cause: Cause::Crash,
-                    message: format!("the C program ended with {how}"),
-                });
-            }
-            Some((at, _)) if part == 0 || part > *at => {
-                skip!("an earlier call ended the C program");
-            }
-            _ => {}
-        }
-        if !self.has_context {
-            skip!("no context can be created, which `lifecycle` checks");
-        }
-        if lines.iter().any(|line| line == "passed") {
-            skip!(
-                "the call succeeds in a C program, which `blocks` checks with the checks of futhark-sys"
-            );
-        }
-        Ok(())
-    }
-}
-
-/// Compiles the program into the folder of the generated C, unless it is already there.
-fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
-    let failed = |error: std::io::Error| Stop::error(error.to_string());
+    let text = text.to_string();
+    let folder = artifact.folder();
     let (source, executable) = (folder.join("plain.c"), folder.join("plain"));
     let same = std::fs::read_to_string(&source).is_ok_and(|before| before == text);
     if same && executable.is_file() {
@@ -289,7 +227,7 @@ fn compile(folder: &Path, generated: &Path, text: &str) -> StepResult<PathBuf> {
     std::fs::write(&new_source, text).map_err(failed)?;
     let mut command = header::c_compiler(folder);
     command.args(["-std=c99", "-O0", "-w"]);
-    command.args([generated, &new_source]).arg("-o").arg(&new);
+    command.args([&generated, &new_source]).arg("-o").arg(&new);
     command.args(["-lm", "-lpthread"]);
     let output = header::run(&mut command)?;
     if !output.status.success() {
@@ -364,25 +302,23 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_the_output_has_a_verdict() {
-        let of = |text: &str, part| {
-            let output = Output::parse(text, || "signal 11".to_owned());
-            match output.verdict(part, false) {
+    fn each_output_has_a_verdict() {
+        let of = |script: &str| {
+            let output = process::run(Command::new("sh").args(["-c", script])).unwrap();
+            match verdict(&output, false) {
                 Ok(()) => "passed".to_owned(),
                 Err(Stop::Skip { reason }) => format!("skipped: {reason}"),
                 Err(Stop::Fail { message, .. }) => message,
             }
         };
-        let whole = "part 0\npart 1\nwrong: a\nwrong: b\npart 2\npart 3\npassed\npart 0\ndone\n";
-        assert_eq!(of(whole, 0), "passed");
-        assert_eq!(of(whole, 1), "a\nb");
-        assert_eq!(of(whole, 2), "passed");
-        assert!(of(whole, 3).starts_with("skipped: the call succeeds"));
-        let died = "part 0\npart 1\npart 2\n";
-        assert!(of(died, 0).starts_with("skipped: an earlier call"));
-        assert_eq!(of(died, 1), "passed");
-        assert_eq!(of(died, 2), "the C program ended with signal 11");
-        assert!(of(died, 3).starts_with("skipped: an earlier call"));
-        assert!(of("part 0\nno context\ndone\n", 1).starts_with("skipped: no context"));
+        assert_eq!(of("echo done"), "passed");
+        assert_eq!(of("echo wrong: a; echo wrong: b; kill -9 $$"), "a\nb");
+        assert_eq!(of("echo wrong: a; echo passed"), "a");
+        assert!(of("echo passed").starts_with("skipped: the call succeeds"));
+        assert!(of("echo no context").starts_with("skipped: no context"));
+        for script in ["exit 0", "echo doing; kill -9 $$"] {
+            let died = of(script);
+            assert!(died.starts_with("the C program ended with"), "{died}");
+        }
     }
 }

@@ -9,7 +9,6 @@ use crate::harness::session::Sides;
 use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Input, Refusal};
-use crate::key::key;
 use crate::lines::{Lines, shortened};
 use crate::values::binary;
 use futhark_manifest::{Backend, EntryPoint};
@@ -70,37 +69,22 @@ struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// Compiles the program, unless it is in the build folder.
+    /// Compiles the program into the folder of the library, unless it is already there.
     fn build(env: &'a Env<'a>) -> StepResult<Server<'a>> {
         let unmade = |error: &str| Stop::skip(format!("no server program: {error}"));
         let failed = |error: std::io::Error| unmade(&error.to_string());
-        let uncompiled = |error| unmade(&format!("{error:#}"));
-        let (run, source) = (&env.spec.run, env.source);
-        let futhark = env.open(&env.spec.compiler).map_err(uncompiled)?;
+        let futhark = env.open(&env.spec.compiler);
+        let futhark = futhark.map_err(|error| unmade(&format!("{error:#}")))?;
         let compiler = futhark.compiler().map_err(|error| unmade(&error))?;
-        // The Futhark compiler runs the C compiler in `CC`.
-        let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let key = key(&[
-            compiler.hash(source).map_err(uncompiled)?.as_bytes(),
-            source.as_os_str().as_encoded_bytes(),
-            compiler.version().text.as_bytes(),
-            // Another compiler can report the same version.
-            compiler.program().as_os_str().as_encoded_bytes(),
-            compiler.stamp().as_bytes(),
-            cc.as_encoded_bytes(),
-            &[u8::from(run.optimise)],
-        ]);
-        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-        let folder = run.build_dir.join("servers");
-        let program = folder.join(format!("{stem}-{key}"));
+        let program = env.artifact.folder().join("server");
         if !program.is_file() {
-            std::fs::create_dir_all(&folder).map_err(failed)?;
             // A rename puts the program into place, so the work folder must be in the same file system.
-            let work = tempfile::tempdir_in(&folder).map_err(failed)?;
+            let work = tempfile::tempdir_in(&env.spec.run.build_dir).map_err(failed)?;
             let made = work.path().join("server");
-            let level = if run.optimise { "-O3" } else { "-O0" };
+            let level = if env.spec.run.optimise { "-O3" } else { "-O0" };
             let mut command = Command::new(compiler.program());
-            command.args(["c", "--server", "-o"]).args([&made, source]);
+            command.args(["c", "--server", "-o"]);
+            command.args([&made, env.source]);
             command.env("CFLAGS", format!("{level} -std=c99 -ffp-contract=off"));
             let output = process::run(&mut command).map_err(failed)?;
             if !output.status.success() {

@@ -10,7 +10,7 @@ use crate::protocol::JobSpec;
 use crate::toolchain::{self, Futhark};
 use crate::values::{data, found};
 use futhark_manifest::{Backend, Program};
-use futhark_safe::compile;
+use futhark_safe::compile::{self, Artifact};
 use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Config, Tuning};
 use std::collections::HashMap;
@@ -26,6 +26,8 @@ pub struct Env<'a> {
     pub source: &'a Path,
     /// The job.
     pub spec: &'a JobSpec,
+    /// The build of the library under test.
+    pub artifact: &'a Artifact,
     /// The library under test.
     pub library: &'a Library,
     /// The test blocks.
