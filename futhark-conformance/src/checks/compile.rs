@@ -61,10 +61,7 @@ fn failure(error: &Error) -> Stop {
     let message = format!("{error:#}");
     // The compiler reports a limitation, mostly of one backend.
     if message.contains("Known compiler limitation") {
-        return Stop::skip(format!(
-            "a known limitation of the compiler: {}",
-            limitation(&message)
-        ));
+        return Stop::skip(format!("a known limitation of the compiler\n{message}"));
     }
     let cause = match error.kind() {
         ErrorKind::CompilerFailed => Cause::Crash,
@@ -75,19 +72,6 @@ fn failure(error: &Error) -> Stop {
         _ => Cause::Error,
     };
     Stop::Fail { cause, message }
-}
-
-/// The specific part of the compiler's message, without the fixed phrases.
-fn limitation(message: &str) -> &str {
-    let standing = [
-        "Known compiler limitation",
-        "Revise your program",
-        "Futhark compiler itself failed",
-    ];
-    let mut lines = message.lines().map(str::trim);
-    lines
-        .find(|line| !line.is_empty() && !standing.iter().any(|phrase| line.contains(phrase)))
-        .unwrap_or(message)
 }
 
 fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {

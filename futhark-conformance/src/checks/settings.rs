@@ -6,7 +6,8 @@ use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, ErrorKind, TuningClass};
-use serde_json::Value as Json;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
 use std::path::{Path, PathBuf};
 
 /// The maximal number of entry points of a program to check on a device whose contexts are slow to
@@ -115,30 +116,33 @@ fn profiling(env: &Env<'_>) -> StepResult {
     Ok(())
 }
 
+/// A report, as far as it is documented.
+#[derive(Deserialize)]
+struct Report {
+    #[serde(rename = "memory")]
+    _memory: Map<String, Json>,
+    events: Vec<Event>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    name: String,
+    duration: f64,
+}
+
 /// The number of events in a report.
 fn events(report: &str) -> StepResult<usize> {
-    let wrong = |what: String| Stop::mismatch(format!("{what}: {report}"));
-    let json: Json = serde_json::from_str(report)
-        .map_err(|error| wrong(format!("the report is not JSON ({error})")))?;
-    if !json.get("memory").is_some_and(Json::is_object) {
-        return Err(wrong(
-            "the report does not contain the memory in use".to_owned(),
-        ));
-    }
-    let events = json
-        .get("events")
-        .and_then(Json::as_array)
-        .ok_or_else(|| wrong("the report has no list of events".to_owned()))?;
-    for event in events {
-        let name = event.get("name").and_then(Json::as_str);
-        let duration = event.get("duration").and_then(Json::as_f64);
-        if name.is_none_or(str::is_empty) || duration.is_none_or(|us| us < 0.0) {
-            return Err(wrong(format!(
-                "an event without a name or a duration ({event})"
-            )));
-        }
-    }
-    Ok(events.len())
+    let read: Report = serde_json::from_str(report).map_err(|error| {
+        Stop::mismatch(format!(
+            "the report is not as documented ({error}): {report}"
+        ))
+    })?;
+    let mut events = read.events.iter();
+    ensure!(
+        events.all(|event| !event.name.is_empty() && event.duration >= 0.0),
+        "an event without a name or a duration: {report}"
+    );
+    Ok(read.events.len())
 }
 
 /// The parameters must be those of the manifest. All can be set at once, without an effect on the
