@@ -5,7 +5,7 @@
 
 use crate::key::key;
 use crate::parallel;
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use futhark_safe::compile::process;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ const SOURCES: &[(&str, &str)] = &[
 /// The compiled device.
 #[derive(Clone, Debug)]
 pub struct Emulated {
-    compiler: Compiler,
+    compiler: OsString,
     library: PathBuf,
     kernels: PathBuf,
 }
@@ -83,18 +83,15 @@ impl Emulated {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("failed to create {}", dir.display()))?;
         let dir = dir.canonicalize()?;
-        let compiler = Compiler::find()?;
+        let (compiler, version) = compiler()?;
         // The key contains the compiler and its version, which determine the compiled code.
-        let made_by = [
-            compiler.name.as_encoded_bytes(),
-            compiler.version.as_bytes(),
-        ];
+        let made_by = [compiler.as_encoded_bytes(), version.as_bytes()];
         let sources = SOURCES.iter().flat_map(|(name, text)| [name, text]);
         let parts: Vec<&[u8]> = sources.map(|text| text.as_bytes()).chain(made_by).collect();
         let folder = dir.join(format!("emulated-{}", key(&parts)));
         let library = folder.join(LIBRARY);
         if !library.is_file() {
-            compile(&compiler.name, &dir, &folder)?;
+            compile(&compiler, &dir, &folder)?;
         }
         // Beside the library, because the format of a kernel is private to it.
         let kernels = folder.join("kernels");
@@ -117,7 +114,7 @@ impl Emulated {
         variables.push((SETTINGS.into(), settings.into()));
         variables.push(("FUTHARK_EMULATED_CACHE".into(), self.kernels.clone().into()));
         variables.extend(real_compilers());
-        variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.name.clone()));
+        variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.clone()));
         variables
     }
 }
@@ -149,37 +146,16 @@ fn real_compilers() -> Vec<(OsString, OsString)> {
 
 const LIBRARY: &str = "libfuthark-emulated.so";
 
-/// A C++ compiler of this machine.
-#[derive(Clone, Debug)]
-struct Compiler {
-    name: OsString,
-    /// The output of `--version`.
-    version: String,
-}
-
-impl Compiler {
-    /// The compiler in `CXX`, or one with a usual name.
-    fn find() -> anyhow::Result<Compiler> {
-        let named = std::env::var_os("CXX").filter(|name| !name.is_empty());
-        let usual = ["c++", "g++", "clang++"].map(OsString::from).to_vec();
-        let mut names = named.clone().map_or(usual, |name| vec![name]).into_iter();
-        names.find_map(Compiler::ask).ok_or_else(|| match named {
-            Some(name) => anyhow!(
-                "CXX names a C++ compiler that cannot be started: {}",
-                name.display()
-            ),
-            None => anyhow!("the emulated device needs a C++ compiler, but found no c++, g++ or clang++; install one (Debian: g++), or name it in CXX"),
-        })
-    }
-
-    /// The compiler with this name, if it can be started.
-    fn ask(name: OsString) -> Option<Compiler> {
-        let answer = process::query(Command::new(&name).arg("--version")).ok()?;
-        let version = answer.stdout();
-        answer
-            .status
-            .success()
-            .then_some(Compiler { name, version })
+/// The C++ compiler of this machine, and what it says about its version.
+fn compiler() -> anyhow::Result<(OsString, String)> {
+    let named = std::env::var_os("CXX").filter(|name| !name.is_empty());
+    let name = named.unwrap_or_else(|| "c++".into());
+    match process::query(Command::new(&name).arg("--version")) {
+        Ok(answer) if answer.status.success() => Ok((name, answer.stdout())),
+        _ => bail!(
+            "the emulated device needs a C++ compiler, but {} cannot be started; install one (Debian: g++), or name it in CXX",
+            name.display()
+        ),
     }
 }
 

@@ -5,12 +5,14 @@
 //! the folder is free, which the kernel releases when the process ends, and if the folder has not
 //! changed for some time, because not every file system has locks.
 
+use regex::Regex;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 use tempfile::{NamedTempFile, TempDir};
 
@@ -120,18 +122,11 @@ pub fn new_beside(file: &Path) -> io::Result<NamedTempFile> {
 /// Whether a name in the build folder is one of futhark-sys, `NAME.tmpPROCESS-NUMBER-TIME`, or of the
 /// crate tempfile, `.tmp` and six characters.
 fn is_temporary(name: &str) -> bool {
-    let Some((name, rest)) = name.rsplit_once(".tmp") else {
-        return false;
-    };
-    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
-    match rest.split('-').collect::<Vec<_>>()[..] {
-        [process, number, time] => {
-            !name.is_empty() && is_number(process) && is_number(number) && is_word(time)
-        }
-        [rest] => name.is_empty() && rest.len() == 6 && is_word(rest),
-        _ => false,
-    }
+    static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(.+\.tmp[0-9]+-[0-9]+-[0-9A-Za-z]*|\.tmp[0-9A-Za-z]{6})$")
+            .expect("a valid expression")
+    });
+    TEMPORARY.is_match(name)
 }
 
 /// Removes the entries of this user in a folder that have not changed for this time.
