@@ -120,7 +120,11 @@ fn wrong_size(
     let result = call(context)?;
     if let Err(error) = &result {
         has_message(error)?;
-        same_kind(error.kind(), call(context)?.err())?;
+        let repeated = call(context)?.err();
+        ensure!(
+            repeated.as_ref().map(Error::kind) == Some(error.kind()),
+            "the call failed: {error}\nbut the repeated call: {repeated:?}"
+        );
     }
     context.sync()?;
     let refuses_sizes = |error: &Error| error.to_string().contains("invalid size");
@@ -185,7 +189,12 @@ fn failing_call(
         context
             .sync()
             .map_err(|error| Stop::from(error).at("the error was reported twice"))?;
-        same_kind(*kind.get_or_insert(error.kind()), Some(error))?;
+        let first = *kind.get_or_insert(error.kind());
+        ensure!(
+            error.kind() == first,
+            "expected an error of kind {first:?} again, got one of kind {:?}: {error}",
+            error.kind()
+        );
     }
     after_error(before, env, context)
 }
@@ -285,16 +294,4 @@ fn has_message(error: &Error) -> StepResult {
         "expected an error of the program, got one of kind {kind:?}: {error}"
     );
     Ok(())
-}
-
-/// A repeated call must fail again, with the same kind of error.
-fn same_kind(expected: ErrorKind, repeated: Option<Error>) -> StepResult {
-    match repeated {
-        Some(error) if error.kind() == expected => Ok(()),
-        Some(error) => mismatch!(
-            "expected an error of kind {expected:?} again, got one of kind {:?}: {error}",
-            error.kind()
-        ),
-        None => mismatch!("the call failed, but the repeated call succeeded"),
-    }
 }
