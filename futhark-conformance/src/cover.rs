@@ -93,9 +93,6 @@ struct Line {
     tags: Vec<String>,
     /// Indices into those of the first line.
     constructs: Vec<usize>,
-    /// The size of the source in bytes.
-    #[serde(skip)]
-    size: usize,
 }
 
 /// The programs of the lists, and their constructs.
@@ -136,12 +133,9 @@ impl Constructs {
         for line in lines {
             let mut line: Line = serde_json::from_str(line)?;
             let path = folder.join(&line.program);
-            let Some(source) = fs::read(&path)
-                .ok()
-                .filter(|text| key(&[text]) == line.source)
-            else {
+            if !fs::read(&path).is_ok_and(|text| key(&[&text]) == line.source) {
                 continue;
-            };
+            }
             for number in &mut line.constructs {
                 *number += before;
                 let known = self.all.get(*number);
@@ -149,7 +143,6 @@ impl Constructs {
                     format!("the first line has no construct {}", *number - before)
                 })?;
             }
-            line.size = source.len();
             self.programs.insert(path, line);
         }
         Ok(())
@@ -179,52 +172,40 @@ pub struct Part {
 type Combination<'a> = (&'static str, &'a Construct, [&'a str; 2]);
 
 /// Chooses jobs, and checks of each, that together cover every construct of listed programs with these
-/// checks, except where a check is expected to fail. `cost` returns the cost of a job whose source has this
-/// size.
+/// checks, except where a check is expected to fail.
 pub fn choose(
     jobs: &[Job],
     checks: &[&'static Check],
     constructs: &Constructs,
     expectations: &Expectations,
-    cost: impl Fn(&Job, usize) -> u64,
+    cost: impl Fn(&Job) -> u64,
 ) -> Part {
     let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
     // Per job: its combinations with their checks, its cost, and checks that are expected to fail.
     let mut candidates = Vec::new();
     for job in jobs {
-        let mut covers = Vec::new();
-        let mut failing = Vec::new();
-        let mut size = 0;
+        let (mut covers, mut failing) = (Vec::new(), Vec::new());
         if let Some(listed) = constructs.listed(&job.program) {
-            size = listed.size;
             let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
             let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
             let compiles = listed.compiles && !fails("compile");
-            let mut covered = Vec::new();
-            for check in checks
-                .iter()
-                .filter(|check| is_run(check, listed, &job.place))
-            {
+            let run = checks.iter();
+            for check in run.filter(|check| is_run(check, listed, &job.place)) {
                 if fails(check.name) {
                     failing.push(check.name);
                 } else if compiles || check.name == "compile" {
-                    covered.push(check);
-                }
-            }
-            let listed = listed.constructs.iter();
-            let all = listed.map(|&number| &constructs.all[number]);
-            for construct in all {
-                for check in covered
-                    .iter()
-                    .filter(|check| check.topics.contains(&construct.topic))
-                {
-                    let next = numbers.len();
-                    let combination = (check.name, construct, place(construct.scope, &job.place));
-                    covers.push((*numbers.entry(combination).or_insert(next), check.name));
+                    let all = listed.constructs.iter();
+                    let all = all.map(|&number| &constructs.all[number]);
+                    for construct in all.filter(|one| check.topics.contains(&one.topic)) {
+                        let next = numbers.len();
+                        let place = place(construct.scope, &job.place);
+                        let number = numbers.entry((check.name, construct, place));
+                        covers.push((*number.or_insert(next), check.name));
+                    }
                 }
             }
         }
-        candidates.push((covers, cost(job, size).max(1), failing));
+        candidates.push((covers, cost(job).max(1), failing));
     }
     let mut is_covered = vec![false; numbers.len()];
     let gain = |job: usize, is_covered: &[bool]| {

@@ -62,7 +62,6 @@ impl Scene {
             numbers.push(position(&mut self.constructs, construct));
         }
         self.lines.push(Line {
-            size: 0,
             program: program.to_owned(),
             source: key(&[b"-- source"]),
             compiles: true,
@@ -105,13 +104,9 @@ impl Scene {
         let checks: Vec<&Check> = (checks::ALL.iter())
             .filter(|check| checks.is_empty() || checks.contains(&check.name))
             .collect();
-        let part = choose(
-            &jobs,
-            &checks,
-            &constructs,
-            &self.expectations,
-            |_, size| size as u64,
-        );
+        let part = choose(&jobs, &checks, &constructs, &self.expectations, |job| {
+            fs::metadata(&job.program).unwrap().len()
+        });
         let names = |checks: Vec<CheckPattern>| checks.iter().map(ToString::to_string).collect();
         part.jobs
             .into_iter()
@@ -349,7 +344,6 @@ fn compare_or_write(folder: &str) {
     let lines = programs
         .into_iter()
         .map(|(program, source, features)| Line {
-            size: 0,
             program,
             source,
             compiles: features.compiles,

@@ -15,6 +15,7 @@ use crate::report::{Report, about, counted};
 use crate::say::errln;
 use crate::shard;
 use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::path::PathBuf;
 
 /// What a choice of jobs depends on.
@@ -84,7 +85,10 @@ impl Choice<'_> {
         };
         let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
         // Every machine chooses the same part.
-        let cost = |job: &Job, size| (FIXED_COST + size as u64) * u64::from(job.device.slowness());
+        let cost = |job: &Job| {
+            let size = fs::metadata(&job.program).map_or(0, |data| data.len());
+            (FIXED_COST + size) * u64::from(job.device.slowness())
+        };
         let part = cover::choose(&others, &checks, constructs, self.expectations, cost);
         let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
         let (count, all) = (chosen.len(), counted(others.len(), "job"));
@@ -182,7 +186,6 @@ mod tests {
     use crate::pattern::CheckPattern;
     use crate::record::CompilerInfo;
     use futhark_manifest::Backend;
-    use std::fs;
 
     fn job(program: &str, checks: &[&str]) -> Job {
         let device = Device::host(Backend::C);
