@@ -70,9 +70,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     };
-    let unchecked = steps.make("compile", "sources", || {
-        unchecked::find(program).map_err(|error| Stop::error(error.to_string()))
-    });
+    let unchecked = steps.make("compile", "sources", || Ok(unchecked::find(program)?));
     let device = &spec.device;
     if !device.usable {
         let reason = format!("no device: {}", device.why());
@@ -118,8 +116,7 @@ fn lift_limits(device: &Device) {
 }
 
 fn read_blocks(program: &Path) -> StepResult<TestBlocks> {
-    let source =
-        std::fs::read_to_string(program).map_err(|error| Stop::error(error.to_string()))?;
+    let source = std::fs::read_to_string(program)?;
     TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))
 }
 

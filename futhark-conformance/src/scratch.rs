@@ -38,15 +38,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a folder in `TMPDIR`, and removes those of ended runs.
+    /// Creates a folder in `root`, and removes those of ended runs.
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn new() -> io::Result<Scratch> {
-        Scratch::new_in(&std::env::temp_dir())
-    }
-
-    fn new_in(root: &Path) -> io::Result<Scratch> {
+    pub fn new(root: &Path) -> io::Result<Scratch> {
         remove_ended(root);
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
         let lock = File::create(folder.path().join(LOCK))?;
@@ -170,7 +166,7 @@ mod tests {
     fn folders_of_ended_runs_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
-        let running = Scratch::new_in(root.path()).unwrap();
+        let running = Scratch::new(root.path()).unwrap();
         age(running.path(), QUIET);
         let ended = |name: &str, has_lock: bool, is_old: bool| -> PathBuf {
             let folder = at(name);
@@ -190,7 +186,7 @@ mod tests {
         let other = ended("other", true, true);
         std::os::unix::fs::symlink(&other, at("futhark-conformance-link")).unwrap();
         let path = {
-            let scratch = Scratch::new_in(root.path()).unwrap();
+            let scratch = Scratch::new(root.path()).unwrap();
             assert!(old.iter().all(|folder| !folder.exists()));
             for kept in [running.path(), &fresh, &other, scratch.path()] {
                 assert!(kept.is_dir(), "{kept:?}");

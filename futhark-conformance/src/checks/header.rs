@@ -9,16 +9,15 @@ use std::process::Command;
 
 /// Compiles the assertions about the header, in a folder of their own: others may read that of the build.
 pub fn check(artifact: &Artifact) -> StepResult {
-    let failed = |error: std::io::Error| Stop::error(error.to_string());
     let header = artifact.header();
     if !header.is_file() {
         error!("the build has no header");
     }
     let program = artifact.program();
     let name = header.file_name().unwrap_or_default().to_string_lossy();
-    let work = tempfile::tempdir().map_err(failed)?;
+    let work = tempfile::tempdir()?;
     let source = work.path().join("assertions.c");
-    std::fs::write(&source, program.assertions(&name)).map_err(failed)?;
+    std::fs::write(&source, program.assertions(&name))?;
 
     let mut command = c_compiler(artifact.folder());
     command.args(["-std=c11", "-fsyntax-only", "-w", "-D__HIP_PLATFORM_AMD__"]);

@@ -41,8 +41,7 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks, steps: &mut Steps<'_>) {
             let number: usize = number?;
             let executable = executable.get_or_init(|| compile(artifact, &calls));
             let executable = executable.as_ref().map_err(Stop::clone)?;
-            let output = process::run(Command::new(executable).arg(number.to_string()))
-                .map_err(|error| Stop::error(error.to_string()))?;
+            let output = process::run(Command::new(executable).arg(number.to_string()))?;
             verdict(&output, is_fatal(blocks))
         });
     }
@@ -201,7 +200,6 @@ fn verdict(output: &process::Output, is_fatal: bool) -> StepResult {
 
 /// Writes the C program, and compiles it into the folder of the generated C, unless it is already there.
 fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<PathBuf> {
-    let failed = |error: std::io::Error| Stop::error(error.to_string());
     let header = artifact.header();
     let generated = header.with_extension("c");
     if !generated.is_file() {
@@ -222,9 +220,9 @@ fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<PathBuf> {
     }
     // Another process may do the same, so the files are renamed into place.
     // In the build folder, where the next run finds it if this one is killed.
-    let work = tempfile::tempdir_in(folder.parent().unwrap_or(folder)).map_err(failed)?;
+    let work = tempfile::tempdir_in(folder.parent().unwrap_or(folder))?;
     let (new_source, new) = (work.path().join("plain.c"), work.path().join("plain"));
-    std::fs::write(&new_source, text).map_err(failed)?;
+    std::fs::write(&new_source, text)?;
     let mut command = header::c_compiler(folder);
     command.args(["-std=c99", "-O0", "-w"]);
     command.args([&generated, &new_source]).arg("-o").arg(&new);
@@ -234,8 +232,8 @@ fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<PathBuf> {
         let said = output.stderr();
         mismatch!("a C program that follows the C API reference does not compile:\n{said}");
     }
-    std::fs::rename(new, &executable).map_err(failed)?;
-    std::fs::rename(new_source, &source).map_err(failed)?;
+    std::fs::rename(new, &executable)?;
+    std::fs::rename(new_source, &source)?;
     Ok(executable)
 }
 

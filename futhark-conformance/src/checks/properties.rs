@@ -64,7 +64,7 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
         within: Within::Bits,
         untrapped: false,
     };
-    let attribute = Attribute::find(env, name)?;
+    let attribute = Attribute::of(&std::fs::read_to_string(env.source)?, name);
     let Some(generator) = attribute.generator else {
         return session::compare(&sides, property, None);
     };
@@ -119,14 +119,8 @@ struct Attribute {
 }
 
 impl Attribute {
-    /// Reads the attribute in the source of the program; without one, of an entry point of an imported
-    /// file, the property has no generator.
-    fn find(env: &Env<'_>, name: &str) -> StepResult<Attribute> {
-        let source = std::fs::read_to_string(env.source);
-        let source = source.map_err(|error| Stop::error(error.to_string()))?;
-        Ok(Attribute::of(&source, name))
-    }
-
+    /// The attribute in the source of the program; without one, of an entry point of an imported file, the
+    /// property has no generator.
     fn of(source: &str, name: &str) -> Attribute {
         let mut tokens = lexer::code(source).map(|token| token.text);
         // Those of the next declaration.

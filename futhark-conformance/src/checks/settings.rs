@@ -181,8 +181,7 @@ fn value_of(class: &TuningClass) -> u32 {
 
 /// The cache file must be written and used. Backends without kernels must not touch it.
 fn cache(env: &Env<'_>) -> StepResult {
-    let failed = |error: std::io::Error| Stop::error(error.to_string());
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = tempfile::tempdir()?;
     let new = folder.path().join("cache");
     // The first context of this run wrote a file; another one would take as long. The emulated device caches
     // compiled kernels itself, so its contexts are fast.
@@ -193,7 +192,7 @@ fn cache(env: &Env<'_>) -> StepResult {
         same_with(env, env.device().config().cache_file(file)).map_err(|stop| stop.at(what))
     };
     if !env.device().compiles_kernels() {
-        std::fs::write(file, "the user's own").map_err(failed)?;
+        std::fs::write(file, "the user's own")?;
     } else if !env.device().needs_cache_file() {
         let entries = env.program().entries().iter();
         let parameters = entries.map(|entry| entry.tuning_params.len());

@@ -98,6 +98,12 @@ impl From<futhark_safe::Error> for Stop {
     }
 }
 
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::error(error.to_string())
+    }
+}
+
 impl From<Difference> for Stop {
     fn from(difference: Difference) -> Stop {
         Stop::mismatch(difference.message)

@@ -349,7 +349,7 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
-            scratch: Arc::new(Scratch::new().unwrap()),
+            scratch: Arc::new(Scratch::new(&std::env::temp_dir()).unwrap()),
             run: RunSpec::new("x".into()),
         }
     }

@@ -29,7 +29,7 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         Some(folder) => folder.clone(),
         None => jobs::default_build_dir().map_err(could_not_run)?,
     };
-    let scratch = Scratch::new().with_context(|| {
+    let scratch = Scratch::new(&std::env::temp_dir()).with_context(|| {
         let folder = std::env::temp_dir();
         format!(
             "failed to create a folder for temporary files in {}",
