@@ -61,7 +61,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             if begun.elapsed() > LONG {
                 return Ok(());
             }
-            next_works(env, context, case, None)
+            leaves_nothing(env, context, case)
         }
         (Err(error), Expected::Error(pattern)) => {
             let message = message_of(&error);
@@ -73,7 +73,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             if error.kind() != ErrorKind::ContextLost && error.code() == Some(0) {
                 mismatch!("the function returned 0, but reported an error: {message}");
             }
-            next_works(env, context, case, Some(&error))
+            usable_after(env, context, case, &error)
         }
         (Err(error), _) => Err(error.into()),
     }
@@ -93,40 +93,23 @@ fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
     Ok(())
 }
 
-/// A call must not depend on an earlier one, and the context must work after an error; if it was lost,
-/// another context must. Calls the next test case of the entry point, because other arguments reveal a
-/// stale result; after an error, one of another entry point if there is none.
-fn next_works(
-    env: &Env<'_>,
-    context: &Context,
-    case: &Case,
-    error: Option<&futhark_safe::Error>,
-) -> StepResult {
-    let fresh;
-    let context = if error.is_some_and(|error| error.kind() == ErrorKind::ContextLost) {
-        env.forget_context();
-        fresh = env.context()?;
-        &*fresh
-    } else {
-        context
-    };
-    let cases = &env.blocks.cases;
-    let place = cases.iter().position(|other| std::ptr::eq(other, case));
-    let (before, after) = cases.split_at(place.map_or(0, |place| place + 1));
-    let has_result = |case: &&Case| matches!(case.expected, Expected::Values(Source::Text(_)));
-    let next = (after.iter().chain(before))
-        .filter(has_result)
-        .filter(|other| error.is_some() || other.entry == case.entry)
-        .min_by_key(|other| other.entry != case.entry);
-    let Some(next) = next else {
-        return context.sync().map_err(Stop::from);
+/// A call must not depend on an earlier one. Calls the entry point again, with the next test case
+/// if there is one, because other arguments reveal a stale result.
+fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+    let cases = env.blocks.cases.iter();
+    let alike: Vec<&Case> = cases
+        .filter(|other| other.entry == case.entry && succeeds(other))
+        .collect();
+    let place = alike.iter().position(|other| std::ptr::eq(*other, case));
+    let Some(next) = place.map(|place| alike[(place + 1) % alike.len()]) else {
+        return Ok(());
     };
     let Err(Stop::Fail { cause, message }) = run_plainly(env, context, next) else {
         return Ok(());
     };
     env.forget_context();
     // A failure in a fresh context belongs to the other test case.
-    if error.is_none() && run_plainly(env, &*env.context()?, next).is_err() {
+    if run_plainly(env, &*env.context()?, next).is_err() {
         return Ok(());
     }
     let message = format!(
@@ -134,6 +117,40 @@ fn next_works(
         next.title()
     );
     Err(Stop::Fail { cause, message })
+}
+
+/// Whether the test block contains the result of a case.
+fn succeeds(case: &Case) -> bool {
+    matches!(case.expected, Expected::Values(Source::Text(_)))
+}
+
+/// After an error the context must work; if it was lost, another context must.
+fn usable_after(
+    env: &Env<'_>,
+    context: &Context,
+    failed: &Case,
+    error: &futhark_safe::Error,
+) -> StepResult {
+    let fresh;
+    let context = if error.kind() == ErrorKind::ContextLost {
+        env.forget_context();
+        fresh = env.context()?;
+        &*fresh
+    } else {
+        context
+    };
+    let cases = env.blocks.cases.iter();
+    let mut good: Vec<&Case> = cases.filter(|case| succeeds(case)).collect();
+    // Another case of the same entry point is the most likely to fail.
+    good.sort_by_key(|case| case.entry != failed.entry);
+    let after = |stop: Stop| stop.at("after the error, the context is not usable");
+    match good.first() {
+        Some(case) => match run_plainly(env, context, case) {
+            Err(Stop::Skip { .. }) | Ok(()) => Ok(()),
+            Err(stop) => Err(after(stop)),
+        },
+        None => context.sync().map_err(|error| after(error.into())),
+    }
 }
 
 /// Runs a case and compares its results, without the other assertions.
