@@ -10,170 +10,84 @@ use regex::{Regex, RegexBuilder};
 use std::iter::Peekable;
 use std::str::Chars;
 
+const EMPTY: &str = "an alternative is empty";
+
 /// Translates an expression, which may match anywhere in a text.
 ///
 /// # Errors
 /// A description of the error.
 pub(super) fn compile(text: &str) -> Result<Regex, String> {
-    let mut translated = Translator {
-        rest: text.chars().peekable(),
-        out: String::new(),
-        depth: 0,
-        anchored: text.starts_with('^'),
-    };
-    translated.expression()?;
-    let Translator { out, anchored, .. } = translated;
-    let all = if anchored {
-        format!(r"\A(?:{out})")
-    } else {
-        out
-    };
-    RegexBuilder::new(&all)
+    let mut rest = text.chars().peekable();
+    let mut out = String::new();
+    let mut depth = 0;
+    // An alternative begins.
+    let mut before = '|';
+    while let Some(c) = rest.next() {
+        match c {
+            '*' | '+' | '?' | '{' if "*+?(|".contains(before) => {
+                return Err(format!("nothing to repeat before {c:?}"));
+            }
+            '|' | ')' if before == '|' || (before, c) == ('(', '|') => return Err(EMPTY.to_owned()),
+            ')' if depth == 0 => literal(c, &mut out),
+            ')' => {
+                depth -= 1;
+                out.push(c);
+            }
+            '(' => {
+                depth += 1;
+                out.push(c);
+            }
+            '[' => brackets(&mut rest, &mut out)?,
+            '\\' => literal(rest.next().ok_or("a backslash at the end")?, &mut out),
+            '{' if !rest.peek().is_some_and(char::is_ascii_digit) => literal(c, &mut out),
+            '*' | '+' | '?' | '{' | '}' | '|' | '^' | '$' | '.' => out.push(c),
+            c => literal(c, &mut out),
+        }
+        before = c;
+    }
+    if before == '|' {
+        return Err(EMPTY.to_owned());
+    }
+    // An alternative that does not start with it is not anchored.
+    if text.starts_with('^') && text.split('|').all(|part| part.starts_with('^')) {
+        out = format!(r"\A(?:{out})");
+    }
+    RegexBuilder::new(&out)
         .multi_line(true)
         .dot_matches_new_line(true)
         .build()
         // The lines before the last repeat the expression.
         .map_err(|error| {
-            error
-                .to_string()
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .to_owned()
+            let error = error.to_string();
+            error.lines().last().unwrap_or_default().to_owned()
         })
 }
 
-const EMPTY: &str = "an alternative is empty";
-
-struct Translator<'a> {
-    rest: Peekable<Chars<'a>>,
-    out: String,
-    depth: usize,
-    /// Whether every branch so far starts with `^`.
-    anchored: bool,
+/// `[a-z_]`, `[^]]`, `[[:digit:]]`, after the bracket.
+fn brackets(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
+    out.push('[');
+    out.extend(rest.next_if_eq(&'^'));
+    let mut is_first = true;
+    loop {
+        match rest.next().ok_or("a '[' is not closed")? {
+            ']' if !is_first => break,
+            '[' if rest.peek() == Some(&':') => {
+                out.push('[');
+                out.extend(rest.by_ref().take_while(|&c| c != ']'));
+                out.push(']');
+            }
+            // A range, if it has two sides.
+            '-' if !is_first && rest.peek() != Some(&']') => out.push('-'),
+            c => literal(c, out),
+        }
+        is_first = false;
+    }
+    out.push(']');
+    Ok(())
 }
 
-impl Translator<'_> {
-    fn expression(&mut self) -> Result<(), String> {
-        // Whether an atom precedes that can be repeated, and whether this alternative is still
-        // empty.
-        let (mut atom, mut empty) = (false, true);
-        while let Some(c) = self.rest.next() {
-            (atom, empty) = match c {
-                '*' | '+' | '?' | '{' if !atom => {
-                    return Err(format!("nothing to repeat before {c:?}"));
-                }
-                ')' | '|' if empty && (c == '|' || self.depth > 0) => return Err(EMPTY.to_owned()),
-                '*' | '+' | '?' => {
-                    self.out.push(c);
-                    (false, false)
-                }
-                '{' if self.rest.peek().is_some_and(char::is_ascii_digit) => {
-                    self.bound()?;
-                    (false, false)
-                }
-                '(' if self.rest.next_if_eq(&')').is_some() => {
-                    self.out.push_str("()");
-                    (true, false)
-                }
-                '(' => {
-                    self.out.push('(');
-                    self.depth += 1;
-                    (false, true)
-                }
-                '|' => {
-                    self.out.push('|');
-                    if self.depth == 0 {
-                        self.anchored &= self.rest.peek() == Some(&'^');
-                    }
-                    (false, true)
-                }
-                c => {
-                    self.atom(c)?;
-                    (true, false)
-                }
-            };
-        }
-        match (self.depth, empty) {
-            (0, false) => Ok(()),
-            (0, true) => Err(EMPTY.to_owned()),
-            _ => Err("a '(' is not closed".to_owned()),
-        }
-    }
-
-    fn atom(&mut self, c: char) -> Result<(), String> {
-        match c {
-            '[' => self.brackets()?,
-            '\\' => {
-                let c = self.rest.next().ok_or("a backslash at the end")?;
-                self.literal(c);
-            }
-            ')' if self.depth > 0 => {
-                self.depth -= 1;
-                self.out.push(')');
-            }
-            '^' | '$' | '.' => self.out.push(c),
-            c => self.literal(c),
-        }
-        Ok(())
-    }
-
-    /// `{2}`, `{2,}` and `{2,3}`, after the brace.
-    fn bound(&mut self) -> Result<(), String> {
-        self.out.push('{');
-        for c in self.rest.by_ref() {
-            match c {
-                '0'..='9' | ',' => self.out.push(c),
-                '}' => {
-                    self.out.push('}');
-                    return Ok(());
-                }
-                _ => break,
-            }
-        }
-        Err("a '{' is not closed".to_owned())
-    }
-
-    /// `[a-z_]`, `[^]]`, `[[:digit:]]`, after the bracket.
-    fn brackets(&mut self) -> Result<(), String> {
-        self.out.push('[');
-        if self.rest.next_if_eq(&'^').is_some() {
-            self.out.push('^');
-        }
-        let mut first = true;
-        loop {
-            let c = self.rest.next().ok_or("a '[' is not closed")?;
-            match c {
-                ']' if !first => break,
-                '[' if self.rest.peek() == Some(&':') => self.class()?,
-                // A range, if it has two sides.
-                '-' if !first && self.rest.peek() != Some(&']') => self.out.push('-'),
-                c => self.literal(c),
-            }
-            first = false;
-        }
-        self.out.push(']');
-        Ok(())
-    }
-
-    /// `[:digit:]`, after its bracket.
-    fn class(&mut self) -> Result<(), String> {
-        let mut name = String::new();
-        for c in self.rest.by_ref() {
-            name.push(c);
-            if name.ends_with(":]") {
-                self.out.push('[');
-                self.out.push_str(&name);
-                return Ok(());
-            }
-        }
-        Err("a '[:' is not closed".to_owned())
-    }
-
-    fn literal(&mut self, c: char) {
-        self.out
-            .push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
-    }
+fn literal(c: char, out: &mut String) {
+    out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
 }
 
 #[cfg(test)]
