@@ -9,6 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+/// Longer estimates of the time that is left are not shown.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// The number of jobs of which each has a line.
 const LINES: u64 = 300;
 /// The time after which a job has a line anyway.
@@ -74,8 +77,9 @@ impl Progress {
         }
         self.last = Instant::now();
         let line = format!("{place}: {}", counts.words());
+        // Before the first jobs have ended, the estimate can be more than a century.
         let left = match self.bar.eta() {
-            Duration::ZERO => String::new(),
+            left if left.is_zero() || left > LONGEST => String::new(),
             left => format!(", {} left", about(left.as_secs_f64())),
         };
         let done = self.bar.position();
