@@ -16,7 +16,7 @@ const STAGES: [(usize, u32); 10] = [
     (12, 2),
     (18, 2),
     (22, 1),
-    (27, 1),
+    (24, 1),
     (40, 2),
     (80, 2),
     (320, 2),
@@ -68,17 +68,15 @@ pub fn stages(call: &Arc<Call>, limits: Limits, cases: u32) -> Vec<Stage> {
         *last = limits.extent;
     }
     let counts = shares(&sizes, cases);
-    let mut before = 0;
     let mut stages = Vec::new();
     for (&(extent, _), cases) in sizes.iter().zip(counts) {
         let limits = Limits { extent, ..limits };
         stages.push(Stage {
             extent,
             cases,
-            first: strategy::arguments(call, limits, Some(before)),
-            other: strategy::arguments(call, limits, None),
+            first: strategy::arguments(call, limits, true),
+            other: strategy::arguments(call, limits, false),
         });
-        before = extent;
     }
     stages
 }
@@ -209,7 +207,7 @@ mod tests {
         assert_eq!(last(|n| n * 1e-5), 1500, "linear");
         assert_eq!(last(|n| n * n * 5e-9), 1500, "quadratic, on a host");
         assert_eq!(last(|n| n * n * 2e-5), 80, "quadratic, on a device");
-        for (base, most) in [(2.0f64, 22), (3.0, 18), (10.0, 8)] {
+        for (base, most) in [(2.0f64, 24), (3.0, 18), (10.0, 8)] {
             let extent = last(|n| base.powf(n) * 5e-9);
             assert!(extent <= most, "{base}: {extent}");
         }

@@ -9,7 +9,7 @@ use futhark_manifest::ElemType;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::strategy::{Union, ValueTree};
+use proptest::strategy::{NewTree, Union, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::sync::Arc;
 
@@ -50,16 +50,12 @@ pub fn runner(seed: u64, salt: &str) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), rng)
 }
 
-/// Arguments for a call, chosen so that the entry point probably accepts them; if `above` is given, with
-/// all extents above it.
-pub fn arguments(
-    call: &Arc<Call>,
-    limits: Limits,
-    above: Option<usize>,
-) -> BoxedStrategy<Vec<Input>> {
-    let extent = match above {
-        Some(above) => (limits.extent.min(above + 1)..=limits.extent).boxed(),
-        None => extent(limits.extent),
+/// Arguments for a call, chosen so that the entry point probably accepts them; if they are to be the `largest`, with
+/// all extents at their limit.
+pub fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<Vec<Input>> {
+    let extent = match largest {
+        true => Exactly(limits.extent).boxed(),
+        false => extent(limits.extent),
     };
     let call = Arc::clone(call);
     let variables = vec(extent, call.variables());
@@ -85,6 +81,19 @@ pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option
     let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SLOW);
     let tree = strategy.new_tree(&mut runner(1, "sample")).ok()?;
     Some(tree.current())
+}
+
+/// This number, which can be simplified.
+#[derive(Debug)]
+struct Exactly(usize);
+
+impl Strategy for Exactly {
+    type Tree = proptest::num::usize::BinarySearch;
+    type Value = usize;
+
+    fn new_tree(&self, _: &mut TestRunner) -> NewTree<Self> {
+        Ok(Self::Tree::new(self.0))
+    }
 }
 
 /// Empty, small, medium and long.
@@ -157,7 +166,7 @@ impl Drawing<'_> {
                         extent: self.limits.extent.min(5),
                         ..self.limits
                     };
-                    arguments(call, limits, None).prop_map(made).boxed()
+                    arguments(call, limits, false).prop_map(made).boxed()
                 });
                 Union::new(makers).boxed()
             }
