@@ -70,6 +70,7 @@ const SOURCES: &[(&str, &str)] = &[
 pub struct Emulated {
     compiler: OsString,
     library: PathBuf,
+    kernels: PathBuf,
 }
 
 impl Emulated {
@@ -92,8 +93,14 @@ impl Emulated {
         if !library.is_file() {
             compile(&compiler, &dir, &folder)?;
         }
-        std::fs::create_dir_all(folder.join(KERNELS))?;
-        Ok(Emulated { compiler, library })
+        // Beside the library, because the format of a kernel is private to it.
+        let kernels = folder.join("kernels");
+        std::fs::create_dir_all(&kernels)?;
+        Ok(Emulated {
+            compiler,
+            library,
+            kernels,
+        })
     }
 
     /// The environment of a process that uses this device, with settings such as
@@ -105,8 +112,7 @@ impl Emulated {
             .map(|name| (name.into(), self.library.clone().into()))
             .collect();
         variables.push((SETTINGS.into(), settings.into()));
-        let kernels = self.library.with_file_name(KERNELS);
-        variables.push(("FUTHARK_EMULATED_CACHE".into(), kernels.into()));
+        variables.push(("FUTHARK_EMULATED_CACHE".into(), self.kernels.clone().into()));
         variables.extend(real_compilers());
         variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.clone()));
         variables
@@ -139,9 +145,6 @@ fn real_compilers() -> Vec<(OsString, OsString)> {
 }
 
 const LIBRARY: &str = "libfuthark-emulated.so";
-
-/// The folder beside the library with compiled kernels, whose format is private to it.
-const KERNELS: &str = "kernels";
 
 /// The C++ compiler of this machine, and what it says about its version.
 fn compiler() -> anyhow::Result<(OsString, String)> {

@@ -41,12 +41,10 @@ fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
 /// Arrays that exist at the same time must not affect each other, in any order of their frees.
 fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> StepResult {
     const MANY: usize = 8;
-    let contents = (0..MANY).map(|number| {
-        let mut shape = vec![1; array.rank];
-        shape[..array.rank.min(3)].fill(number);
-        any_bits(random, array.elem, &shape)
-    });
-    let contents: Vec<HostValue> = contents.collect();
+    let contents: Vec<HostValue> = (0..MANY)
+        .map(|number| any_bits(random, array.elem, &vec![number; array.rank.min(3)]))
+        .map(|value| widened(value, array.rank))
+        .collect();
     let values = contents.iter().map(|contents| upload(context, contents));
     let mut values: Vec<Option<Value>> = values
         .map(|value| value.map(Some))
@@ -60,6 +58,13 @@ fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> St
         values[order] = None;
     }
     Ok(())
+}
+
+/// The same elements, with extent 1 in the added dimensions.
+fn widened(value: HostValue, rank: usize) -> HostValue {
+    let mut shape = value.shape().to_vec();
+    shape.resize(rank, 1);
+    HostValue::new(value.elem(), shape, value.bytes().to_vec())
 }
 
 /// All patterns of a narrow type. Of a wide type: extreme values, NaNs, every single bit, and

@@ -10,6 +10,7 @@ use crate::harness::env::Env;
 use crate::harness::limits;
 use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use crate::inputs::{Random, small};
+use crate::values::HostValue;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint};
 use futhark_safe::dynamic::{Context, Value};
 use futhark_safe::{Error, ErrorKind};
@@ -183,13 +184,7 @@ fn failing_call(
         };
         has_message(&error)?;
         if error.kind() == ErrorKind::ContextLost {
-            let died = context.sync();
-            env.forget_context();
-            ensure!(
-                matches!(&died, Err(error) if error.kind() == ErrorKind::ContextLost),
-                "the context is lost, but sync returned {died:?}"
-            );
-            return after_error(before, env, &*env.context()?);
+            return lost(env, context, &inputs, entry);
         }
         context
             .sync()
@@ -231,6 +226,25 @@ fn report(
             "the call succeeded and the sync failed, but this backend must report errors of the call itself: {error}"
         ),
         waited => Ok(waited.err()),
+    }
+}
+
+/// A lost context must report its loss, and the call must fail in the same way in a new context.
+fn lost(env: &Env<'_>, context: &Context, inputs: &[HostValue], entry: &EntryPoint) -> StepResult {
+    let died = context.sync();
+    env.forget_context();
+    match died {
+        Err(error) if error.kind() == ErrorKind::ContextLost => {}
+        other => {
+            mismatch!("the context is lost, but sync returned {other:?}");
+        }
+    }
+    let fresh = env.context()?;
+    let result = calls::call(&fresh, entry, upload_all(&fresh, inputs)?).0;
+    env.forget_context();
+    match result {
+        Err(error) => has_message(&error),
+        Ok(_) => mismatch!("the same call succeeded in another context"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The check `leaks`: repeated operations do not increase the memory of the process.
 
-use crate::blocks::{Case, Expected};
+use crate::blocks::Expected;
 use crate::harness::answers::{self, Answer, arguments, by_size};
 use crate::harness::calls;
 use crate::harness::calls::{download, upload, upload_all};
@@ -81,19 +81,32 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for entry in entries {
         let case = format!("calls of {}", entry.name);
         env.step(steps, "leaks", &case, |context| {
-            let call = || -> StepResult<_> {
-                let values = arguments(env, context, entry)?;
-                Ok(calls::call(context, entry, values).0)
-            };
-            if let Err(error) = call()? {
+            let (first, _) = calls::call(context, entry, arguments(env, context, entry)?);
+            if let Err(error) = first {
                 skip!("the entry point accepts no known arguments: {error}");
             }
-            watch(|| Ok(call()?.map(drop)?))
+            watch(|| {
+                let (outputs, _) = calls::call(context, entry, arguments(env, context, entry)?);
+                outputs.map(drop).map_err(Stop::from)
+            })
         });
     }
-    // One failing test case of each entry point.
+    failing_calls(env, steps);
+    for (id, described) in program.types_with_ids() {
+        if let Some(opaque) = described.as_opaque() {
+            let case = format!("values of {}", described.name);
+            env.step(steps, "leaks", &case, |context| {
+                values(env, context, id, &opaque.ops)
+            });
+        }
+    }
+}
+
+/// Repeats one failing test case of each entry point.
+fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
+    let program = env.program();
     for entry in program.entries() {
-        let fails = |case: &&Case| {
+        let fails = |case: &&crate::blocks::Case| {
             *case.entry == *entry.name && matches!(case.expected, Expected::Error(_))
         };
         let Some(case) = env.blocks.cases.iter().find(fails) else {
@@ -102,7 +115,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         let name = format!("failing calls of {}", entry.name);
         env.step(steps, "leaks", &name, |context| {
             let inputs = on_host(env, entry, &case.input)?;
-            let call = || -> StepResult<_> {
+            let call = || {
                 let values = upload_all(context, &inputs)?;
                 Ok(calls::call(context, entry, values).0)
             };
@@ -112,17 +125,10 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
                     env.forget_context();
                     skip!("the call loses its context");
                 }
-                Err(_) => watch(|| call().map(drop)),
+                Err(_) => {}
             }
+            watch(|| call().map(drop))
         });
-    }
-    for (id, described) in program.types_with_ids() {
-        if let Some(opaque) = described.as_opaque() {
-            let case = format!("values of {}", described.name);
-            env.step(steps, "leaks", &case, |context| {
-                values(env, context, id, &opaque.ops)
-            });
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::harness::steps::{StepResult, Steps, Stop, skip};
 use crate::inputs::{Random, any_bits};
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
+use futhark_safe::Element;
 use futhark_safe::dynamic::Array;
 
 /// Views arrays and their copies in memory, on host backends.
@@ -32,20 +33,29 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 /// The elements in memory must be those that `values` copies.
 fn in_place(value: &Array, contents: &HostValue) -> StepResult {
-    macro_rules! bytes {
-        ($($elem:ident: $type:ty),+) => {
-            match contents.elem() {
-                $(ElemType::$elem => value.view::<$type>()?.map(|elements| {
-                    elements.iter().flat_map(|x| x.to_ne_bytes()).collect()
-                }),)+
-                ElemType::Bool => skip!("booleans cannot be viewed in place"),
-            }
-        };
+    fn bytes<T: Element, const N: usize>(
+        value: &Array,
+        to_bytes: impl Fn(&T) -> [u8; N],
+    ) -> StepResult<Option<Vec<u8>>> {
+        let view = value.view::<T>()?;
+        Ok(view.map(|elements| elements.iter().flat_map(to_bytes).collect()))
     }
-    let seen: Option<Vec<u8>> = bytes!(
-        I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64,
-        F16: half::f16, F32: f32, F64: f64
-    );
+    let seen = match contents.elem() {
+        ElemType::I8 => bytes(value, |x: &i8| x.to_ne_bytes()),
+        ElemType::I16 => bytes(value, |x: &i16| x.to_ne_bytes()),
+        ElemType::I32 => bytes(value, |x: &i32| x.to_ne_bytes()),
+        ElemType::I64 => bytes(value, |x: &i64| x.to_ne_bytes()),
+        ElemType::U8 => bytes(value, |x: &u8| x.to_ne_bytes()),
+        ElemType::U16 => bytes(value, |x: &u16| x.to_ne_bytes()),
+        ElemType::U32 => bytes(value, |x: &u32| x.to_ne_bytes()),
+        ElemType::U64 => bytes(value, |x: &u64| x.to_ne_bytes()),
+        ElemType::F16 => bytes(value, |x: &half::f16| x.to_ne_bytes()),
+        ElemType::F32 => bytes(value, |x: &f32| x.to_ne_bytes()),
+        ElemType::F64 => bytes(value, |x: &f64| x.to_ne_bytes()),
+        ElemType::Bool => {
+            skip!("booleans cannot be viewed in place");
+        }
+    }?;
     let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be viewed in place"))?;
     let seen = HostValue::new(contents.elem(), value.shape(), seen);
     let same = compare(&seen, contents, Within::Bits);

@@ -15,6 +15,7 @@ use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::compile::process;
 use futhark_safe::dynamic::Value;
 use futhark_safe::{ErrorKind, Tuning};
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -58,12 +59,13 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     }
 }
 
-/// The server program, which is started for each call.
+/// The server program, started on first use and again after it has died.
 struct Server<'a> {
     library: Side<'a>,
     program: PathBuf,
     tuning: Tuning,
     folder: TempDir,
+    running: RefCell<Option<Running>>,
 }
 
 impl<'a> Server<'a> {
@@ -95,6 +97,7 @@ impl<'a> Server<'a> {
             program,
             tuning: env.tuning.clone().unwrap_or_default(),
             folder: tempfile::tempdir().map_err(failed)?,
+            running: RefCell::default(),
         })
     }
 
@@ -120,16 +123,35 @@ impl<'a> Server<'a> {
         self.folder.path().join(name)
     }
 
-    /// Calls the entry point; the results are in files. `None` if the server has died.
-    fn call(&self, entry: &EntryPoint) -> Option<Reply> {
-        let program = self.library.program();
-        let file = |name: &str| word(&self.file(name).to_string_lossy());
-        // A parameter of another backend is an error, which changes nothing.
+    /// Sends commands until one fails. `None` if the server has died.
+    fn talk(&self, commands: &[String]) -> Option<Reply> {
+        // Without an answer, the process is dropped, which kills it.
+        let mut running = self.running.take().or_else(|| self.start())?;
+        let mut reply = Ok(());
+        for command in commands {
+            reply = running.command(command)?;
+            if reply.is_err() {
+                break;
+            }
+        }
+        self.running.replace(Some(running));
+        Some(reply)
+    }
+
+    fn start(&self) -> Option<Running> {
         let mut running = Running::start(&self.program)?;
+        // A parameter of another backend is an error, which changes nothing.
         for (name, value) in self.tuning.values() {
             let command = format!("set_tuning_param {} {value}", word(name));
             let _ = running.command(&command)?;
         }
+        Some(running)
+    }
+
+    /// Calls the entry point; the results are in files.
+    fn call(&self, entry: &EntryPoint) -> Option<Reply> {
+        let program = self.library.program();
+        let file = |name: &str| word(&self.file(name).to_string_lossy());
         let mut commands = Vec::new();
         let mut call = format!("call {}", word(&entry.name));
         let (ins, outs) = (entry.inputs.len(), entry.outputs.len());
@@ -146,12 +168,12 @@ impl<'a> Server<'a> {
         for name in &results {
             commands.push(format!("store {} {name}", file(name)));
         }
-        for command in commands {
-            if let Err(error) = running.command(&command)? {
-                return Some(Err(error));
-            }
+        let reply = self.talk(&commands);
+        // A failed call may or may not have created its variables.
+        for name in arguments.iter().chain(&results) {
+            self.talk(&[format!("free {name}")]);
         }
-        Some(Ok(()))
+        reply
     }
 
     fn results(&self, entry: &EntryPoint) -> StepResult<Vec<Content>> {
