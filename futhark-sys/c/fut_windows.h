@@ -28,7 +28,7 @@ static inline int fut_open_utf8(const char *name, int flags, int mode) {
   return _wopen(wide, flags, mode);
 }
 
-// There is no fork.
+// Windows has no fork, so there is nothing to watch.
 #define pthread_atfork(before, parent, child) 0
 
 // Drivers are loaded at run time.

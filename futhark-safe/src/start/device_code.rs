@@ -64,7 +64,7 @@ impl<'a> CodeFile<'a> {
         }
     }
 
-    /// The seal that a cache file should have but has not. `None` also if it is no regular file.
+    /// The expected seal of a cache file whose seal is missing or differs; `None` if it matches, or the file is not a regular one.
     fn lacks_seal(&self) -> Option<String> {
         let seal = self.seal_for(&read(self.path)?, "");
         (self.sealed().as_ref() != Some(&seal)).then_some(seal)

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futhark_safe::{Backend, Config, Context, Program};
 
-/// Those that can run: when compiled for another target, there is no loader of OpenCL.
+/// The backends that the tests run on. Other targets lack a loader of OpenCL.
 pub const BACKENDS: &[Backend] = match cfg!(all(
     target_os = "linux",
     target_env = "gnu",
