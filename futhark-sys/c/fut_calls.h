@@ -266,6 +266,9 @@ static int32_t fut_context_unchecked(struct fut_context *c) {
 }
 
 #if FUT_GPU_BACKEND
+// A wait that fails makes its call fail.
+static int32_t fut_context_waited(struct fut_context *c) { return c->waiting; }
+
 // Calls the driver only, because the state of the runtime is inconsistent after a loss. The driver's
 // is not: a fatal failure ends the call in code of the runtime, never in that of the driver.
 static int32_t fut_drain(struct fut_context *c) {
@@ -285,6 +288,7 @@ static int32_t fut_drain(struct fut_context *c) {
   return done ? FUT_OK : FUT_LOST;
 }
 #else
+#define fut_context_waited NULL
 #define fut_drain NULL
 #endif
 

@@ -169,7 +169,7 @@ struct fut_context {
   bool idle;       // it starts no work on the device
   bool pending;    // kernels of earlier calls with checks of the program are pending
   bool own;        // kernels of this call with checks of the program are pending
-  bool waiting;    // there was a wait
+  bool waiting;    // there was a wait, and the last one did not fail
   bool waited;     // a wait failed
   bool checked;    // a kernel's check reported the failure
   bool direct;     // it follows direct calls of the user, in which a kernel can have failed

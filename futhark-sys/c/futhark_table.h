@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 8u
+#define FUT_ABI 9u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -245,6 +245,9 @@ struct fut_table {
   // 0: none, 1: this one and possibly earlier ones, 2: only earlier ones. Always 0 on host
   // backends.
   int32_t (*unchecked)(struct fut_context *ctx);
+  // GPU backends; NULL on others. After a call that returned FUT_OK: whether it waited for the device, so that all
+  // work of earlier calls is complete. Work of the call itself may have started after the wait.
+  int32_t (*waited)(struct fut_context *ctx);
   // GPU backends; NULL on others. Waits for the driver, without the runtime, so that it works for a
   // lost context too. FUT_OK: the device no longer accesses host memory. Otherwise the driver cannot
   // wait, or belongs to a parent process.

@@ -37,6 +37,38 @@ fn a_failing_wait_invalidates_exactly_the_pending_values() {
     core.simple("sync", |raw| raw.sync).unwrap();
 }
 
+#[test]
+fn waits_of_any_operation_confirm_the_results_of_earlier_calls() {
+    type Waits = fn(&Arc<Core>, &Handle, &Handle);
+    let waits: [Waits; 3] = [
+        |_, xs, _| drop(ffi::duplicate(xs).unwrap()),
+        |core, _, pair| {
+            int(core, "project_opaque_pair_n", [Input::observed(pair)]).unwrap();
+        },
+        // The argument is shared, so it is copied.
+        |core, xs, _| {
+            let alias = identity(core, xs).unwrap();
+            let inputs = [Input::consumed(alias), Input::scalar(3i32)];
+            drop(value(core, "entry_set_first", inputs).unwrap());
+        },
+    ];
+    for wait in waits {
+        let world = World::new();
+        let core = world.core(Flavour::Gpu);
+        let xs = ints(&core, &[1, 2]);
+        let inputs = [Input::scalar(5i32), Input::observed(&xs)];
+        let pair = value(&core, "new_opaque_pair", inputs).unwrap();
+        let is = ints(&core, &[7]);
+        let before = double(&core, &xs);
+        wait(&core, &xs, &pair);
+        let inputs = [Input::observed(&xs), Input::observed(&is)];
+        let failed = value(&core, "entry_gather", inputs).unwrap();
+        is_invalid(core.simple("sync", |raw| raw.sync));
+        is_invalid(read(&failed));
+        assert_eq!(read(&before).unwrap(), [2, 4]);
+    }
+}
+
 /// The arrays are made beforehand, since making one waits and would report the failure.
 fn bad_gather_of(core: &Arc<Core>, xs: &Handle) -> Handle {
     let is = ints(core, &[0, 7]);

@@ -37,6 +37,8 @@ struct Walk<'a> {
     known: Vec<Known>,
     /// GPU: pending work will fail.
     failing: bool,
+    /// Copies of arguments in the context so far.
+    copies: u64,
 }
 
 const MOST: usize = 24;
@@ -364,7 +366,12 @@ impl Walk<'_> {
     /// whether it succeeded.
     fn judge_start(&mut self, state: State, error: Option<&Error>) -> bool {
         match error {
-            None => assert_ne!(state, State::Invalid, "an invalid value was accepted"),
+            None => {
+                assert_ne!(state, State::Invalid, "an invalid value was accepted");
+                if self.has_copied() {
+                    self.waited(None);
+                }
+            }
             Some(_) if state == State::Invalid => {}
             Some(error) => {
                 assert!(self.failing, "{error}");
@@ -372,6 +379,12 @@ impl Walk<'_> {
             }
         }
         error.is_none()
+    }
+
+    /// Whether an argument was copied since the last question, which waits.
+    fn has_copied(&mut self) -> bool {
+        let copies: u64 = self.core.copies().iter().map(|copies| copies.count).sum();
+        std::mem::replace(&mut self.copies, copies) != copies
     }
 
     /// Verifies the outcome of reading a value in `state`. Returns whether it succeeded.
@@ -400,6 +413,7 @@ impl Walk<'_> {
 
     /// Records a failure of the call itself, after which the C side waits.
     fn failed_on_its_own(&mut self, error: &Error, state: State) {
+        self.has_copied();
         match state {
             // The call was rejected before it ran.
             State::Invalid => {}
@@ -436,6 +450,7 @@ fn walk(core: &Arc<Core>, flavour: Flavour, seed: u64, steps: usize) {
         random: fastrand::Rng::with_seed(seed),
         known: Vec::new(),
         failing: false,
+        copies: 0,
     };
     walk.run(steps);
 }

@@ -12,7 +12,7 @@
 //! whatever uses their memory next comes after it.
 //!
 //! If the context is lost, the wait is one for the driver alone. If the driver cannot wait, owned memory
-//! is leaked.
+//! is leaked. So is that of a transfer that panics, because it may have started.
 
 use std::borrow::Cow;
 use std::mem::{self, ManuallyDrop};

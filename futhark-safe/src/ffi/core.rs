@@ -130,20 +130,24 @@ pub(super) enum Stage {
 pub(super) struct Locked<'a> {
     core: &'a Core,
     state: MutexGuard<'a, State>,
-    _released: Released<'a>,
+    released: Released<'a>,
 }
 
 /// Frees values that were dropped at the last moment and delivers the log, when the lock has been released.
-struct Released<'a>(&'a Core);
+struct Released<'a> {
+    core: &'a Core,
+    /// The lock was taken by [`Core::free_dropped`], which looks for such values itself.
+    in_loop: bool,
+}
 
 impl Drop for Released<'_> {
     #[inline]
     fn drop(&mut self) {
         count_held(-1);
-        if self.0.any_dropped.swap(false, Ordering::AcqRel) {
-            self.0.free_dropped();
+        if !self.in_loop && self.core.any_dropped.swap(false, Ordering::AcqRel) {
+            self.core.free_dropped();
         }
-        self.0.deliver_log();
+        self.core.deliver_log();
     }
 }
 
@@ -278,7 +282,10 @@ impl Core {
         Locked {
             core: self,
             state,
-            _released: Released(self),
+            released: Released {
+                core: self,
+                in_loop: false,
+            },
         }
     }
 
@@ -323,11 +330,20 @@ impl Core {
 
     /// Frees the values on the list, unless a call is running: then the thread that holds the lock frees them.
     ///
-    /// Unlocking calls this again, but only for a value that was added since the last look at the list under the lock.
+    /// Another round follows only for a value that was added since the last look at the list under the lock.
     #[cold]
     fn free_dropped(&self) {
-        self.any_dropped.swap(true, Ordering::AcqRel);
-        drop(self.try_locked());
+        loop {
+            self.any_dropped.swap(true, Ordering::AcqRel);
+            let Some(mut locked) = self.try_locked() else {
+                return;
+            };
+            locked.released.in_loop = true;
+            drop(locked);
+            if !self.any_dropped.swap(false, Ordering::AcqRel) {
+                return;
+            }
+        }
     }
 
     /// Passes the runtime's log to its writer. The caller holds no lock.
@@ -366,11 +382,7 @@ impl Core {
         let mut locked = self.locked();
         locked.check([])?;
         // SAFETY: T and L; these operations take no arguments.
-        unsafe { locked.call(call, &[], &[], || operation.into()) }?;
-        if matches!(operation, "sync" | "clear_caches") {
-            locked.confirm();
-        }
-        Ok(())
+        unsafe { locked.call(call, &[], &[], || operation.into()) }
     }
 }
 
@@ -421,6 +433,13 @@ impl Locked<'_> {
         // SAFETY: the caller promises the arguments; L: `self` is the lock.
         let status = unsafe { call(self.core.context(), out, input) };
         if status as u32 == c::FUT_OK {
+            if let Some(waited) = self.core.table.raw().waited {
+                // SAFETY: T and L.
+                if unsafe { waited(self.core.context()) } != 0 {
+                    // The results of all earlier calls are complete.
+                    self.state.progress.confirm();
+                }
+            }
             return Ok(());
         }
         Err(self.failed(status, operation()))
@@ -473,9 +492,7 @@ impl Locked<'_> {
     pub(super) fn wait(&mut self, operation: &'static str) -> Result<()> {
         let sync = required(self.core.table.raw().sync);
         // SAFETY: T and L; it takes no arguments.
-        unsafe { self.call(sync, &[], &[], || operation.into()) }?;
-        self.confirm();
-        Ok(())
+        unsafe { self.call(sync, &[], &[], || operation.into()) }
     }
 
     /// GPU backends: waits for the driver, also in a lost context. Returns whether the device no
@@ -492,13 +509,6 @@ impl Locked<'_> {
     /// The failure that invalidated values of this serial, if any.
     pub(super) fn verdict(&mut self, serial: Serial) -> Result<()> {
         self.state.progress.verdict(serial)
-    }
-
-    /// Records that a wait succeeded, so all work that was started is complete.
-    pub(super) fn confirm(&mut self) {
-        if self.core.table.is_gpu() {
-            self.state.progress.confirm();
-        }
     }
 
     /// Records a call that succeeded and whose results may still be pending. Returns the serial of

@@ -100,7 +100,6 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     // that nothing, the element included, shares the memory that is written.
     let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
     called.map_err(|error| error.into_kind_if_silent(ErrorKind::InvalidArgument))?;
-    locked.confirm();
     drop(locked);
     if made_copy {
         trace::copied(OPERATION);

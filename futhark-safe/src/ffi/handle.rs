@@ -213,10 +213,7 @@ impl Core {
         let value = unsafe { locked.new_value(call, input, || operation.into()) }?;
         let serial = match batch {
             Some(batch) => batch.started(&mut locked, operation),
-            None => {
-                locked.confirm();
-                0
-            }
+            None => 0,
         };
         locked.hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use futhark_sys::table::{self as c, Table};
 
-use super::core::{Copied, Core, Locked, required};
+use super::core::{Copied, Core, required};
 use super::host::WRITE;
 use super::setting::Setting;
 use crate::error::{Error, ErrorKind, Result};
@@ -16,18 +16,12 @@ impl Core {
     /// # Safety
     ///
     /// The operation of this context's table writes a `T`.
-    unsafe fn ask<T>(
-        &self,
-        call: c::Call,
-        operation: &'static str,
-        out: &mut T,
-    ) -> Result<Locked<'_>> {
+    unsafe fn ask<T>(&self, call: c::Call, operation: &'static str, out: &mut T) -> Result<()> {
         let mut locked = self.locked();
         locked.check([])?;
         let out = std::ptr::from_mut(out).cast();
         // SAFETY: T and L; the caller promises the result.
-        unsafe { locked.call(call, &[out], &[], || operation.into()) }?;
-        Ok(locked)
+        unsafe { locked.call(call, &[out], &[], || operation.into()) }
     }
 
     /// The runtime's profiling report, a JSON text.
@@ -35,7 +29,7 @@ impl Core {
         let call = required(self.table().raw().report);
         let mut text: *mut c_char = std::ptr::null_mut();
         // SAFETY: T: the operation writes one pointer.
-        unsafe { self.ask(call, "report", &mut text) }?.confirm();
+        unsafe { self.ask(call, "report", &mut text) }?;
         // SAFETY: T: on success it is a text that the caller owns.
         Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
     }

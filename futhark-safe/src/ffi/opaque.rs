@@ -78,7 +78,6 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     if let Err(error) = stored {
         return Err(keep_if_lost(value, body, error));
     }
-    locked.confirm();
     // SAFETY: S: all bytes are written.
     unsafe { body.set_len(size) };
     let program = value.core().table().program();

@@ -150,7 +150,6 @@ impl<'a> Lent<'a> {
         let out = [(&raw mut context).cast::<c_void>()];
         // SAFETY: T and L; `context` is the place of the result.
         unsafe { self.locked.call(lend, &out, &[], || Self::OPERATION.into()) }?;
-        self.locked.confirm();
         self.context = context;
         Ok(())
     }
@@ -168,9 +167,7 @@ impl<'a> Lent<'a> {
         unsafe {
             self.locked
                 .call(take_back, &[], &input, || Self::OPERATION.into())
-        }?;
-        self.locked.confirm();
-        Ok(())
+        }
     }
 }
 

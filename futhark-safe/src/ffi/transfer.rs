@@ -171,9 +171,8 @@ pub(super) unsafe fn read_to(
     // SAFETY: T and L; V; the caller promises that `to` is large enough; S: it is written when this
     // returns, or when the batch has ended.
     unsafe { locked.call(values, &[to], &input, || READ.into()) }?;
-    match batch {
-        Some(batch) => drop(batch.started(&mut locked, READ)),
-        None => locked.confirm(),
+    if let Some(batch) = batch {
+        batch.started(&mut locked, READ);
     }
     Ok(())
 }
@@ -295,7 +294,6 @@ pub(crate) fn index(
     if let Err(error) = called {
         return Err(keep_if_lost(array, place, error));
     }
-    locked.confirm();
     Ok((elem, place[0]))
 }
 

@@ -60,7 +60,7 @@ pub(crate) unsafe fn run(
             let answer = call
                 .check()
                 .and_then(|()| body(&mut call))
-                .and_then(|()| call.wait_for_scalars(signature.is_entry_point));
+                .and_then(|()| call.wait_for_scalars());
             if answer.is_err() {
                 call.free_results()?;
             }
@@ -177,8 +177,8 @@ impl Call<'_> {
     }
 
     /// Waits, unless all results are arrays, which can be pending.
-    fn wait_for_scalars(&mut self, is_entry_point: bool) -> Answer {
-        if is_entry_point && (self.outputs.is_empty() || !self.outputs.iter().all(is_value)) {
+    fn wait_for_scalars(&mut self) -> Answer {
+        if self.outputs.is_empty() || !self.outputs.iter().all(is_value) {
             return self.context.wait();
         }
         Ok(())

@@ -32,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) failing: Option<String>,
     /// GPU: the calls with pending checks, as the table's `unchecked` returns them.
     pub(crate) unchecked: i32,
+    /// Whether this call has waited.
+    waited: bool,
     /// GPU: whether earlier calls had pending checks when the running call began.
     pending: bool,
     /// GPU: transfers that the next wait completes.
@@ -137,6 +139,7 @@ impl Context {
             constant: Array::of_ints([10, 20, 30, 40]),
             failing: None,
             unchecked: 0,
+            waited: false,
             pending: false,
             transfers: Vec::new(),
             lent: false,
@@ -220,6 +223,7 @@ impl Context {
     }
 
     fn begin(&mut self) {
+        self.waited = false;
         self.pending = self.unchecked != 0;
         if self.pending {
             self.unchecked = 2;
@@ -261,6 +265,7 @@ impl Context {
             (true, false) => c::FUT_OF_EARLIER,
             (true, true) => c::FUT_OF_EITHER,
         };
+        self.waited = self.failing.is_none();
         match self.failing.take() {
             None => Ok(()),
             Some(text) => Err(Failure {
@@ -440,6 +445,12 @@ pub(crate) unsafe extern "C" fn failure(ctx: *mut c::Context, which: u32) -> *co
 pub(crate) unsafe extern "C" fn unchecked(ctx: *mut c::Context) -> i32 {
     // SAFETY: T: the context lives.
     unsafe { Context::alone(ctx, "unchecked", |context| context.unchecked) }.unwrap_or(0)
+}
+
+pub(crate) unsafe extern "C" fn waited(ctx: *mut c::Context) -> i32 {
+    // SAFETY: T: the context lives.
+    let waited = unsafe { Context::alone(ctx, "waited", |context| context.waited) };
+    waited.unwrap_or(false).into()
 }
 
 /// Waits for the device, also in a lost context, unless [`World::break_driver`](crate::World::break_driver).

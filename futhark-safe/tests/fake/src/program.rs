@@ -95,6 +95,7 @@ fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFuncti
     raw.context_free = Some(context::context_free);
     raw.failure = Some(context::failure);
     raw.unchecked = Some(context::unchecked);
+    raw.waited = if GPU { Some(context::waited) } else { None };
     raw.drain = Some(context::drain);
     raw.sync = Some(wait);
     raw.clear_caches = Some(wait);
