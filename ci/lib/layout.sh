@@ -36,16 +36,6 @@ link_newest() {
     fi
 }
 
-# Links the ISPC of the same suite next to each compiler, where the build looks for it.
-link_ispc() {
-    local suite compiler ispc
-    for suite in trixie forky; do
-        if compiler=$(recorded "futhark-$suite") && ispc=$(recorded "ispc-$suite"); then
-            ln -sfn "../../bin/ispc-$ispc" "$prefix/compilers/$compiler/ispc"
-        fi
-    done
-}
-
 # env.sh looks for the parts when it is sourced, so it stays correct for parts that are installed later.
 write_env() {
     env_text >"$prefix/env.sh.new"

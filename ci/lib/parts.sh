@@ -6,8 +6,8 @@
 
 all_parts='futhark-trixie futhark-forky opencl pocl cuda cuda13 hip llvm'
 
-# Large parts that one backend or check needs: installed only on request.
-extra_parts='nvrtc ispc-trixie ispc-forky'
+# A large part that one check needs: installed only on request.
+extra_parts='nvrtc'
 
 # Libraries of the oldest supported suite, so that one recipe works on Debian 12 and all
 # later versions.
@@ -42,7 +42,7 @@ pip_packages() {
 # part_recipe PART: a text that changes when the part must be reinstalled.
 part_recipe() {
     case $1 in
-    futhark-* | ispc-*) printf '1 %s' "$1" ;;
+    futhark-*) printf '1 %s' "$1" ;;
     cuda* | nvrtc) printf '1 %s' "$(pip_packages "$1" | sed 's/ .*//' | paste -sd ' ' -)" ;;
     *) printf '1 %s %s' "$1" "$lib_suite" ;;
     esac
@@ -52,7 +52,6 @@ part_recipe() {
 part_folder() {
     case $1 in
     futhark-*) printf 'compilers/%s' "$2" ;;
-    ispc-*) printf 'ispc/%s' "$2" ;;
     *) printf '%s' "$1" ;;
     esac
 }
@@ -64,7 +63,6 @@ about() {
         case $1 in "$name" | "$name-trixie" | "$name-forky") return ;; esac
     done <<'TEXT'
 futhark|Futhark compiler|any of: the compiler's own releases (see futhark-lang.org), `nix-env -iA nixpkgs.futhark`, `brew install futhark`, `apt-get install futhark` on Debian 13. Put it on PATH, or set FUTHARK.
-ispc|ISPC, for the Futhark compiler of that suite|your system's package, in the version for your Futhark compiler (0.25.27: 1.26, 0.25.32: 1.28).
 opencl|OpenCL: headers, loader, Oclgrind|headers and a loader (Debian, Ubuntu: opencl-headers ocl-icd-opencl-dev; Fedora: opencl-headers ocl-icd-devel; macOS has both), and a driver: the one of your GPU, or Oclgrind (oclgrind).
 pocl|PoCL, a second OpenCL device|not required. If it is a system package (Debian, Ubuntu: pocl-opencl-icd; Fedora: pocl), set OCL_ICD_VENDORS=/etc/OpenCL/vendors to use it.
 cuda|CUDA: headers, NVRTC, runtime|the toolkit, version 12 or 13, from its vendor; set CUDA_HOME. Its headers and NVRTC are also pip packages: see ci/lib/parts.sh.
@@ -94,54 +92,30 @@ copy_libs() {
     done
 }
 
+# Unpacks the compiler from this part's suite. It may need a newer C library than this system's, so its
+# own C library and the matching loader are unpacked too.
 install_futhark() {
-    local version
-    stage_program futhark 's/^Futhark ([0-9]+(\.[0-9]+)*).*/\1/p'
-    write_launcher "$version" | adopt_program futhark compilers
-}
-
-# Each Futhark compiler generates kernels for the ISPC of its own suite only.
-install_ispc() {
-    local version
-    stage_program ispc 's/.* ([0-9]+(\.[0-9]+)+) \(build.*/\1/p'
-    adopt_program ispc ispc <<LAUNCHER
-#!/bin/sh
-# Runs ISPC $version with the libraries that it was built for. Written by ci/setup.
-self=\$(readlink -f -- "\$0")
-home=\${self%/*/*}/ispc/$version
-exec "\$home/loader" --library-path "\$home/lib" "\$home/ispc" "\$@"
-LAUNCHER
-}
-
-# stage_program NAME SCRIPT: unpacks the program of that package from this part's suite. The
-# program may need a newer C library than this system's, so its own C library and the matching
-# loader are unpacked too. The sed script SCRIPT extracts $version from its --version.
-stage_program() {
-    local name=$1 suite=${part#*-} stage=$work/$part packages package unpacked
+    local suite=${part#*-} stage=$work/$part packages package unpacked version
     unpacked=$work/apt-$suite/unpacked
     apt_open "$suite"
     mkdir -p "$stage/lib"
-    packages=$(apt_unpack "$suite" "$name")
+    packages=$(apt_unpack "$suite" futhark)
     for package in $packages; do
         copy_libs "$unpacked/$package" "$stage/lib"
     done
-    mv "$unpacked/$name/usr/bin/$name" "$stage/$name"
+    mv "$unpacked/futhark/usr/bin/futhark" "$stage/futhark"
     (cd "$stage" && ln -s lib/ld-linux*.so.? loader)
-    version=$("$stage/loader" --library-path "$stage/lib" "$stage/$name" --version | sed -nE "$2" | head -1)
+    version=$("$stage/loader" --library-path "$stage/lib" "$stage/futhark" --version |
+        sed -nE 's/^Futhark ([0-9]+(\.[0-9]+)*).*/\1/p' | head -1)
     [ -n "$version" ] || {
-        because "the unpacked $name does not run"
+        because 'the unpacked futhark does not run'
         return 1
     }
-}
-
-# adopt_program NAME FOLDER: moves the staged program to its place, and writes its launcher, which
-# it reads from standard input, to bin/NAME-VERSION.
-adopt_program() {
-    cat >"$work/$part.launcher"
+    write_launcher "$version" >"$work/$part.launcher"
     chmod 755 "$work/$part.launcher"
-    adopt "$work/$part" "$2/$version"
+    adopt "$stage" "compilers/$version"
     mkdir -p "$prefix/bin"
-    mv "$work/$part.launcher" "$prefix/bin/$1-$version"
+    mv "$work/$part.launcher" "$prefix/bin/futhark-$version"
     printf '%s' "$version" >"$work/$part.version"
 }
 

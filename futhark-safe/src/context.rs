@@ -138,7 +138,7 @@ macro_rules! context_methods {
             &self.started.warnings
         }
 
-        /// The program's tuning parameters on this backend. None on `c`, `multicore` and `ispc`.
+        /// The program's tuning parameters on this backend. None on `c` and `multicore`.
         #[must_use]
         pub fn tuning_params(&self) -> Vec<TuningParam> {
             tuning::params(self.started.core.table())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use futhark_safe::Backend;
+use futhark_safe::compile::BACKENDS;
 
 use super::support;
 
@@ -86,7 +86,7 @@ fn every_declared_function_on_contexts_has_a_row() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-api");
     std::fs::create_dir_all(&folder).unwrap();
     for compiler in support::compilers() {
-        for backend in Backend::ALL {
+        for backend in BACKENDS {
             let out = folder.join(format!("{backend}"));
             let made = std::process::Command::new(compiler.program())
                 .args([backend.as_str(), "--library", "-o"])

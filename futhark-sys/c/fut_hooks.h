@@ -3,7 +3,7 @@
 // The unit includes this file twice. Before the generated code it defines the macros, and the functions that need nothing
 // of that code; the unit has included all system headers of the generated code before, so that the macros apply only to
 // it. After the generated code (FUT_AFTER_PROGRAM) it defines the functions that call the runtime. Those run inside a guarded
-// call; on multicore and ispc also on worker threads.
+// call; on multicore also on worker threads.
 
 #ifndef FUT_AFTER_PROGRAM
 
@@ -518,12 +518,6 @@ static int fut_allocate(struct futhark_context *ctx, struct memblock *block, int
 #define FUT_LEXICAL_REALLOC_struct fut_runtime_lexical_realloc(struct
 #define FUT_LEXICAL_REALLOC_ctx fut_lexical_realloc(ctx
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size);
-
-#if defined(FUT_BACKEND_ispc)
-#define lexical_realloc_error(first, ...) FUT_LEXICAL_REALLOC_ERROR_##first, __VA_ARGS__)
-#define FUT_LEXICAL_REALLOC_ERROR_struct fut_runtime_lexical_realloc_error(struct
-#define FUT_LEXICAL_REALLOC_ERROR_ctx fut_runtime_lexical_realloc_error(ctx
-#endif
 #else
 // Scratch memory of a parallel body. A failure sets the error of the context, on workers as well.
 static int fut_lexical_realloc(struct futhark_context *ctx, unsigned char **p, int64_t *old_size, int64_t new_size) {
@@ -794,21 +788,4 @@ static int fut_dump_file(const char *file, const void *bytes, size_t n) {
 #define FUT_IDLE(c)
 #define fut_origin(c, f) FUT_OF_CALL
 
-#endif
-
-// --- Functions that kernels of ISPC call ----------------------------------------
-
-#if defined(FUT_BACKEND_ispc) && defined(FUT_AFTER_PROGRAM)
-// Kernels are a separate object, so they call an external function.
-int fut_kernels_memblock_alloc(struct futhark_context *ctx, struct memblock *block, int64_t size, const char *what) {
-  return fut_allocate(ctx, block, size, what);
-}
-
-// Reports that scratch memory of kernels is missing, or that its size is negative.
-void fut_kernels_lexical_realloc_error(struct futhark_context *ctx, size_t size) {
-  if (fut_refuse_size(ctx, (int64_t)size, "scratch memory") != FUTHARK_SUCCESS)
-    return;
-  fut_note_memory(ctx);
-  fut_runtime_lexical_realloc_error(ctx, size);
-}
 #endif

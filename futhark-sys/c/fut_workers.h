@@ -1,4 +1,4 @@
-// multicore and ispc only: stops all threads of the runtime when one of them fails fatally.
+// multicore only: stops all threads of the runtime when one of them fails fatally.
 //
 // A failure is fatal if the runtime would end the process. Missing memory for arrays is none: the
 // runtime returns it as an error (see fut_hooks.h).

@@ -1,5 +1,5 @@
 //! Builds [Futhark](https://futhark-lang.org) programs and exposes each of them as one table of C
-//! functions, for each of the backends c, multicore, ispc, opencl, cuda and hip.
+//! functions, for each of the backends c, multicore, opencl, cuda and hip.
 //!
 //! Calling the functions of a table is `unsafe`. Most users want the crate `futhark-safe`, which
 //! provides contexts, arrays and errors on top of this one. Use this crate to write another

@@ -119,7 +119,7 @@ impl Table {
         &self.0
     }
 
-    /// The backend's name: `c`, `multicore`, `ispc`, `opencl`, `cuda` or `hip`.
+    /// The backend's name: `c`, `multicore`, `opencl`, `cuda` or `hip`.
     #[must_use]
     pub fn backend(&self) -> &str {
         self.text(self.0.backend)

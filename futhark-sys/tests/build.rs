@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Build, Compiler, ErrorKind, Linkage};
+use futhark_sys::compile::{BACKENDS, Build, Compiler, ErrorKind, Linkage};
 
 const PROGRAM: &str = "\
 type pt = {x: f64, y: f64}
@@ -84,17 +84,6 @@ fn source(folder: &Path) -> PathBuf {
     path
 }
 
-/// All backends; ispc only if its compiler is installed, which is optional in ci/setup.
-fn backends() -> impl Iterator<Item = Backend> {
-    let root = std::env::var_os("FUTHARK_TOOLCHAIN").map(PathBuf::from);
-    let has_ispc = root.is_some_and(|root| root.join("ispc").is_dir());
-    if !has_ispc {
-        eprintln!("ISPC is not installed (ci/setup --only ispc): skipping the backend ispc");
-    }
-    let all = Backend::ALL.iter().copied();
-    all.filter(move |&backend| backend != Backend::Ispc || has_ispc)
-}
-
 /// What `nm` prints about the dynamic symbols of a library, without versions.
 fn symbols(library: &Path, which: &str) -> Vec<String> {
     let nm = std::process::Command::new("nm")
@@ -133,7 +122,7 @@ fn every_backend_exports_only_its_table_and_cannot_end_the_process() {
     let source = source(&folder);
     let mut ids = std::collections::BTreeMap::new();
     for compiler in Compiler::all() {
-        for backend in backends() {
+        for backend in BACKENDS {
             let build = Build::new(&source, backend)
                 .compiler(compiler.clone())
                 .out_dir(&folder)
@@ -266,6 +255,18 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
             error.to_string().contains("a newer version may work"),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn a_backend_without_checks_is_refused() {
+    let folder = folder("unsupported-backend");
+    let build = Build::new(source(&folder), Backend::Ispc).out_dir(&folder);
+    for error in [build.run().unwrap_err(), build.interface().unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Backend, "{error}");
+        for words in ["ispc", "c, multicore, opencl, cuda, hip", "use multicore"] {
+            assert!(error.to_string().contains(words), "{error}");
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use crate::say::errln;
 use crate::scratch::{self, Scratch};
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
-use futhark_manifest::{Backend, Version, known};
+use futhark_manifest::{Version, known};
+use futhark_safe::compile::BACKENDS;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,7 +98,7 @@ pub fn find_compilers(
 /// Tries the devices of the given backends, or of all backends.
 pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings) -> Vec<Device> {
     let backends = match args.backends.as_slice() {
-        [] => Backend::ALL,
+        [] => &BACKENDS,
         named => named,
     };
     let search = Search {

@@ -94,23 +94,12 @@ pub const LOOPS: &[Loop] = &[
     of("jvp_hist", "i64.f64 (f64.sum (jvp (\\xs -> reduce_by_index (replicate 3 0f64) (+) 0 (replicate a 1) xs) (replicate a 2f64) (replicate a 7f64)))", |a, _| a),
     of("jvp_rows", "i64.f64 (jvp (\\x -> f64.sum (flatten (replicate a (replicate b x)))) 2f64 7)", |a, b| a * b),];
 
-/// Mistakes of the compilers with valid arguments, in plain programs too: on ispc, the values of these are multiplied
-/// by the number of lanes; on GPU backends, host code divides by zero for a histogram of no elements in each row.
+/// Mistakes of the compilers with valid arguments, in plain programs too: on GPU backends, host code divides by zero for a
+/// histogram of no elements in each row.
 fn known_mistakes(backend: Backend) -> BTreeSet<&'static str> {
-    let names: &[&str] = match backend {
-        Backend::Ispc => &[
-            "column_sums",
-            "jvp_map",
-            "jvp_rows",
-            "transposed",
-            "vjp_gather",
-            "vjp_hist",
-            "vjp_map",
-            "vjp_product",
-            "vjp_rows",
-        ],
-        backend if backend.is_gpu() => &["hist_rows"],
-        _ => &[],
+    let names: &[&str] = match backend.is_gpu() {
+        true => &["hist_rows"],
+        false => &[],
     };
     names.iter().copied().collect()
 }
@@ -292,7 +281,7 @@ fn call(context: &Context, l: &Loop, arguments: [i64; 2]) -> Result<i64, Error> 
 
 pub fn start(library: &Library, threads: usize) -> Result<Context, Error> {
     let config = match library.backend() {
-        Backend::Multicore | Backend::Ispc => Config::new().num_threads(threads),
+        Backend::Multicore => Config::new().num_threads(threads),
         backend if backend.is_gpu() => Config::new().block_size(16).grid_size(2),
         _ => Config::new(),
     };

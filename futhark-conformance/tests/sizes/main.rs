@@ -205,20 +205,6 @@ fn loops_on_emulated_cuda() {
     }
 }
 
-/// Only with `FUTHARK_TESTS_FULL`, where ISPC is installed.
-#[test]
-fn loops_on_ispc() {
-    if !full() || support::needs::compiler().is_none() {
-        return println!("skipped: FUTHARK_TESTS_FULL is not set, or there is no compiler");
-    }
-    for compiler in Compiler::all() {
-        match build(Backend::Ispc, &compiler, &CONSTRUCTS[..1]) {
-            Err(error) if error.to_string().contains("ISPC") => println!("skipped: {error}"),
-            _ => loops::check(Backend::Ispc, &compiler, LOOPS, [2, 3, 16].into_iter()),
-        }
-    }
-}
-
 #[test]
 fn pipelines_on_c() {
     check_pipelines("pipelines_on_c", Backend::C, &[1]);

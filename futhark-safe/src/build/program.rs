@@ -57,7 +57,7 @@ impl Program {
     }
 
     /// Sets the backends whose Cargo feature of the package is enabled: the feature `cuda` for the
-    /// backend `cuda`. Preferred in this order: `cuda`, `hip`, `opencl`, `ispc`, `multicore`, `c`. Without
+    /// backend `cuda`. Preferred in this order: `cuda`, `hip`, `opencl`, `multicore`, `c`. Without
     /// such a feature, `c`.
     pub fn backends_of_features(self) -> Program {
         let is_enabled = |backend: &Backend| {
@@ -68,7 +68,6 @@ impl Program {
             Backend::Cuda,
             Backend::Hip,
             Backend::OpenCl,
-            Backend::Ispc,
             Backend::Multicore,
             Backend::C,
         ];

@@ -75,7 +75,7 @@ impl Library {
         self.0.program.backend
     }
 
-    /// The program's tuning parameters. None on `c`, `multicore` and `ispc`.
+    /// The program's tuning parameters. None on `c` and `multicore`.
     #[must_use]
     pub fn tuning_params(&self) -> Vec<TuningParam> {
         tuning::params(self.table())

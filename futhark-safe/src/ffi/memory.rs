@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result, counted};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RawMemory {
-    /// Host backends (c, multicore, ispc): an address.
+    /// Host backends (c, multicore): an address.
     Host(*mut c_void),
     /// OpenCL: a `cl_mem`. It knows its OpenCL context (`CL_MEM_CONTEXT`).
     OpenCl(*mut c_void),

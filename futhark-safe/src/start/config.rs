@@ -74,7 +74,7 @@ impl Config {
         self
     }
 
-    /// `multicore`, `ispc`: the number of threads, 1 to 4096. Default: one per core.
+    /// `multicore`: the number of threads, 1 to 4096. Default: one per core.
     pub fn num_threads(self, n: usize) -> Config {
         let allowed = (1..=4096).contains(&n);
         self.with_if(
@@ -177,7 +177,7 @@ impl Config {
     ///
     /// Creating a context fails if the program does not have a parameter; the error lists similar names. A
     /// parameter that only another backend of the program has is skipped, as every parameter is on `c`,
-    /// `multicore` and `ispc`: [`Context::warnings`](crate::Context::warnings) lists these.
+    /// `multicore`: [`Context::warnings`](crate::Context::warnings) lists these.
     ///
     /// It replaces the tuning that the build script has embedded (see
     /// the module `build`); an empty one selects the defaults of the runtime.

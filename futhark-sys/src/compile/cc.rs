@@ -133,16 +133,16 @@ impl CCompiler {
         output_of(command)?.map_err(|text| explain(&text, unit, backend))
     }
 
-    /// Links objects to a shared object. The table gets a second name, which is the same in all
+    /// Links the object to a shared object. The table gets a second name, which is the same in all
     /// libraries and does not contain a hash.
     pub(super) fn link_shared(
         &self,
-        objects: &[PathBuf],
+        object: &Path,
         library: &Path,
         symbol: &str,
     ) -> Result<(), Error> {
         let mut command = self.command();
-        command.args(["-shared", "-fPIC", "-pthread"]).args(objects);
+        command.args(["-shared", "-fPIC", "-pthread"]).arg(object);
         command.arg("-o").arg(library).args(["-lm", "-ldl"]);
         if is_apple() {
             command.arg(format!("-Wl,-alias,_{symbol},_{SYMBOL}"));
@@ -154,12 +154,12 @@ impl CCompiler {
         step(command, &format!("link {}", library.display()))
     }
 
-    /// Creates a static library from objects.
-    pub(super) fn archive(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
+    /// Creates a static library from the object.
+    pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.ar);
         // Without the time and the user.
         command.arg(if is_apple() { "crs" } else { "crsD" });
-        command.arg(library).args(objects);
+        command.arg(library).arg(object);
         step(command, &format!("create {}", library.display()))
     }
 

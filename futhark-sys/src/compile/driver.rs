@@ -102,12 +102,6 @@ impl CCompiler {
         Ok(output.stdout().trim().to_owned())
     }
 
-    /// Whether it compiles for another machine than this one.
-    pub(super) fn is_cross() -> bool {
-        let variable = |name: &str| std::env::var_os(name).unwrap_or_default();
-        in_build_script() && variable("TARGET") != variable("HOST")
-    }
-
     fn is_clang(&self) -> bool {
         self.version.contains("clang")
     }

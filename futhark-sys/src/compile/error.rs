@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use futhark_manifest::Version;
+use futhark_manifest::{Backend, Version};
+
+use super::build::BACKENDS;
 
 /// Why a program could not be built.
 ///
@@ -23,6 +25,8 @@ pub enum ErrorKind {
     Vendored,
     /// The source file does not exist.
     NoSource,
+    /// A build does not support the backend: it is not one of [`BACKENDS`](super::BACKENDS).
+    Backend,
     /// An option ([`Build::option`](super::Build::option)) that a build cannot use.
     Option,
     /// The Futhark compiler rejected the program. The message contains its output.
@@ -36,11 +40,6 @@ pub enum ErrorKind {
     Layout,
     /// No C compiler was found, or it or its archiver does not run.
     NoCCompiler,
-    /// No ISPC was found, or it does not run. The backend `ispc` needs it.
-    NoIspc,
-    /// ISPC rejected the generated kernels, usually because its version does not match the Futhark
-    /// compiler.
-    Ispc,
     /// The raw module could not be generated: libclang is missing, or rejected the header.
     Bindings,
     /// A header of the backend is missing.
@@ -71,6 +70,16 @@ impl Error {
              Use a version that this crate was tested with, or add support: see UPGRADING.md"
         );
         Error::new(ErrorKind::Layout, message)
+    }
+
+    /// A build does not support the backend.
+    pub(super) fn backend(backend: Backend) -> Error {
+        let supported = BACKENDS.map(Backend::as_str).join(", ");
+        let message = format!(
+            "cannot compile for the backend {backend}: expected one of {supported}. \
+             Instead of ispc, whose kernels run on the host without checks, use multicore"
+        );
+        Error::new(ErrorKind::Backend, message)
     }
 
     /// Vendored code cannot be used.

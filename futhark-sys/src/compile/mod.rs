@@ -13,7 +13,6 @@
 //! unit/         writes our C file: hooks, #include of the checked name.c, wrappers, the table
 //! cc.rs         compiles it with our headers, links or archives it
 //! driver.rs     finds the C compiler and the archiver
-//! ispc.rs       compiles name.kernels.ispc, on the backend ispc
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
 //! files.rs      the source files of a program, and their part of the cache key
 //! imports.rs    finds imports without the Futhark compiler
@@ -42,7 +41,6 @@ mod generated;
 mod hash;
 #[doc(hidden)]
 pub mod imports;
-mod ispc;
 #[doc(hidden)]
 pub mod lexer;
 mod paths;
@@ -56,7 +54,7 @@ mod toolchain;
 mod unit;
 
 pub use artifact::{Artifact, Linkage};
-pub use build::{Build, Interface, Recorded};
+pub use build::{BACKENDS, Build, Interface, Recorded};
 pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};

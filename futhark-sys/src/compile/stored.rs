@@ -11,7 +11,7 @@
 //!                             refused KIND             of a program that does not compile
 //!                             source HASH PATH         the source and its imports
 //!                             file HASH NAME           the files beside the description
-//! DIR/NAME.c .h .json       vendored code; also NAME.kernels.ispc on the backend ispc
+//! DIR/NAME.c .h .json       vendored code
 //! DIR/libSYMBOL.so          a recorded library, with NAME.h and NAME.json
 //! DIR/warnings.txt          the warnings of the Futhark compiler
 //! DIR/refused.txt           only this, if the program does not compile: the error

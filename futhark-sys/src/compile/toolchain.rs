@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Version};
+use futhark_manifest::Backend;
 
 use super::error::{Error, ErrorKind};
 
@@ -31,7 +31,6 @@ pub enum Vendor {
 /// | `FUTHARK_TOOLCHAIN` | otherwise `bin/futhark` in this folder (created by `ci/setup`); also `opencl/`, `cuda/` and `hip/include` |
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
-/// | `ISPC` | the ISPC to use; otherwise `compilers/<version>/ispc` in `FUTHARK_TOOLCHAIN`, which matches the Futhark version, or `ispc` on `PATH` |
 /// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
@@ -46,7 +45,7 @@ impl Toolchain {
     /// because it differs between a terminal and an editor: watch [`Artifact::programs`] instead.
     ///
     /// [`Artifact::programs`]: super::Artifact::programs
-    pub const VARIABLES: [&'static str; 10] = [
+    pub const VARIABLES: [&'static str; 9] = [
         "FUTHARK",
         "FUTHARK_VENDOR",
         "FUTHARK_TOOLCHAIN",
@@ -54,7 +53,6 @@ impl Toolchain {
         "CUDA_PATH",
         "ROCM_PATH",
         "HIP_PATH",
-        "ISPC",
         "LIBCLANG_PATH",
         "BINDGEN_EXTRA_CLANG_ARGS",
     ];
@@ -126,18 +124,6 @@ impl Toolchain {
             home.is_dir()
         });
         homes
-    }
-
-    /// The ISPC that matches this Futhark compiler.
-    pub(super) fn ispc(futhark: &Version) -> Option<PathBuf> {
-        let private = || {
-            let (major, minor, patch) = futhark.number?;
-            let folder = variable(ROOT)?.join("compilers");
-            Some(folder.join(format!("{major}.{minor}.{patch}/ispc")))
-        };
-        variable("ISPC")
-            .or_else(|| private().filter(|file| is_executable(file)))
-            .or_else(|| on_path("ispc".as_ref()))
     }
 
     /// The variables that select the C compiler, and their values. The cc crate reads many, also with the

@@ -25,7 +25,7 @@ const KNOWN: &[&str] = &[
     "free",
     "memblock_set",
     "memblock_unref",
-    // multicore and ispc. The iterations of a task are checked by `fut_prepare_task` and `fut_execute_task`.
+    // multicore. The iterations of a task are checked by `fut_prepare_task` and `fut_execute_task`.
     "scheduler_prepare_task",
     "scheduler_execute_task",
     "mc_event_new",
@@ -33,9 +33,6 @@ const KNOWN: &[&str] = &[
     "lock_lock",
     "lock_unlock",
     "__atomic_*",
-    // ispc, in text that only ISPC compiles.
-    "extract",
-    "foreach_active",
     // GPU backends. A launch is checked by `fut_check_launch`; a scalar has an index, which the program checks.
     "memblock_set_device",
     "memblock_unref_device",

@@ -43,7 +43,7 @@ const KNOWN: &[&str] = &[
 ];
 
 /// The ends of statements that divide in functions with the attribute `SCALAR_FUN_ATTR`, which are compared:
-/// `unit/runtime.rs`. `ys` is in text for kernels of ISPC.
+/// `unit/runtime.rs`. `ys` is in text that only ISPC compiles, which every program has.
 const COMPARED: [&str; 4] = [" / y;", " % y;", " / ys;", " % ys;"];
 
 /// Checks that every divisor is known.

@@ -72,7 +72,7 @@ pub(in crate::compile) enum Statement<'a> {
 pub(in crate::compile) enum Purpose {
     /// The bytes of an allocation, in its call or in the condition in front of it.
     Allocate,
-    /// The iterations of a parallel loop of multicore or ispc.
+    /// The iterations of a parallel loop of multicore.
     Iterate,
     /// The elements that a function of a GPU backend fills.
     Fill,
@@ -224,14 +224,12 @@ fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statemen
 }
 
 /// The functions of the runtime that get sizes, and the places of these in their arguments after `ctx`.
-pub(super) const RECEIVERS: [(&str, Purpose, Range<usize>); 7] = [
+pub(super) const RECEIVERS: [(&str, Purpose, Range<usize>); 6] = [
     // memblock_alloc(ctx, &mem, SIZE, "mem")
     ("memblock_alloc", Purpose::Allocate, 1..2),
     ("memblock_alloc_device", Purpose::Allocate, 1..2),
     // lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE)
     ("lexical_realloc", Purpose::Allocate, 2..3),
-    // futhark_mc_schedule_shim_1(ctx, &task, ITERATIONS)
-    ("futhark_mc_schedule_shim_*", Purpose::Iterate, 1..2),
     // futrts_builtinzhreplicate_i32(ctx, mem, COUNT, value)
     ("futrts_builtinzh*", Purpose::Fill, 1..2),
     // gpu_kernel_f(ctx, GRID, GRID, GRID, BLOCK, BLOCK, BLOCK, SHARED, …)

@@ -16,16 +16,6 @@ use crate::compile::generated::Generated;
 /// The file with the generated C as `sizes.rs` changes it.
 pub(in crate::compile) const CHECKED: &str = "fut_checked.c";
 
-/// The file with the kernels of ISPC as [`checked_kernels`] changes them.
-pub(in crate::compile) const CHECKED_KERNELS: &str = "fut_checked.ispc";
-
-/// The kernels of ISPC, which pass numbers of iterations to C. Their prototypes have 32 bits, and the definitions
-/// in C have 64.
-pub(in crate::compile) fn checked_kernels(unit: &Unit<'_>, text: &str) -> String {
-    let text = text.replace(", uniform int iterations);", ", uniform int64 iterations);");
-    symbols::macros_of_kernels(unit) + &text
-}
-
 macro_rules! fixed_files {
     ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../../c/", $name)))),*]

@@ -13,8 +13,6 @@ pub(in crate::compile) struct Unit<'a> {
     /// The file name, without extension, of the generated code.
     pub name: &'a str,
     pub generated: &'a Generated<'a>,
-    /// The text of the kernels on the backend `ispc`.
-    pub kernels: Option<&'a str>,
     pub manifest_text: &'a str,
     /// Identifies source, compiler and layout.
     pub program_id: &'a str,

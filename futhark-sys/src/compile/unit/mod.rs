@@ -28,5 +28,5 @@ mod table;
 mod values;
 mod wrappers;
 
-pub(super) use file::{CHECKED, CHECKED_KERNELS, FIXED_FILES, checked_kernels, write};
+pub(super) use file::{CHECKED, FIXED_FILES, write};
 pub(super) use inputs::Unit;

@@ -59,7 +59,7 @@ fn is_known(line: &Line<'_>, at: usize) -> bool {
             ] => true,
             // Calls of functions, launches that are empty, and choices between versions of the same code.
             ["if" | "while", "(", ..] => true,
-            // The lanes of ISPC.
+            // In text of multicore that only ISPC compiles.
             [.., "+=", "programIndex", ";"] => true,
             // The sign of a stride.
             _ => line.text.contains(" > 0 ? 1 : 0) - ("),
@@ -72,8 +72,9 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    use futhark_manifest::{Backend, Version};
+    use futhark_manifest::Version;
 
+    use crate::compile::BACKENDS;
     use crate::compile::compiler::Compiler;
     use crate::compile::error::Error;
     use crate::compile::generated::{Source, lines};
@@ -82,7 +83,7 @@ mod tests {
     fn check(text: &str) -> Result<(), Error> {
         let version = Version::new("0.26.1");
         let lines = lines::read(&Source::read(text), &version)?;
-        sizes::checked(&lines, Backend::C, &version).map(drop)
+        sizes::checked(&lines, &version).map(drop)
     }
 
     #[test]
@@ -157,7 +158,7 @@ mod tests {
         let name = format!("fut_operations_{}_{version}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        for &backend in Backend::ALL {
+        for backend in BACKENDS {
             let mut count = 0;
             for program in programs {
                 let output = folder.join("program");

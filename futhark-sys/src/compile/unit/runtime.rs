@@ -67,7 +67,7 @@ const DIVISIONS: [(&str, &str); 2] = [
     (" % y;", " % FUT_DIVISOR(x, y);"),
 ];
 
-/// The functions of multicore and ispc that get the number of iterations of a parallel loop, and our functions,
+/// The functions of multicore that get the number of iterations of a parallel loop, and our functions,
 /// which check it.
 const LOOPS: [(&str, &str); 2] = [
     (

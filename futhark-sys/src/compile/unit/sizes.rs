@@ -23,7 +23,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use futhark_manifest::{Backend, Version};
+use futhark_manifest::Version;
 
 use super::bounds::Bounds;
 use super::concat;
@@ -40,11 +40,7 @@ use crate::compile::generated::token::identifier;
 ///
 /// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an
 /// unknown form.
-pub(in crate::compile) fn checked(
-    lines: &[Line<'_>],
-    backend: Backend,
-    version: &Version,
-) -> Result<String, Error> {
+pub(in crate::compile) fn checked(lines: &[Line<'_>], version: &Version) -> Result<String, Error> {
     let sizes = variables(lines, |line| match &line.statement {
         Statement::Pass(passed) => passed.sizes.iter().map(|(_, size)| size).collect(),
         _ => Vec::new(),
@@ -61,10 +57,7 @@ pub(in crate::compile) fn checked(
         version,
         text: String::new(),
     };
-    // On ISPC, kernels share the structures that pass variables, and kernels are not changed.
-    if backend == Backend::Multicore {
-        writer.find_passed(lines);
-    }
+    writer.find_passed(lines);
     for (begin, end) in items(lines) {
         let mut scope = writer.scope(&lines[begin..end]);
         let mut i = begin;
@@ -497,7 +490,7 @@ mod tests {
     fn checked(text: &str) -> Result<String, Error> {
         let version = Version::new("0.26.1");
         let lines = lines::read(&Source::read(text), &version)?;
-        super::checked(&lines, Backend::Multicore, &version)
+        super::checked(&lines, &version)
     }
 
     /// A function in which `n_1` becomes a size.
