@@ -133,6 +133,13 @@ impl Layouts {
         })
     }
 
+    /// Every array type, also those that are not in the manifest.
+    pub(in crate::compile) fn all_arrays(&self) -> impl Iterator<Item = &ArrayStruct> {
+        let components = self.opaque.keys().flat_map(|ident| self.arrays(ident));
+        let of_components = components.map(|(_, array)| array);
+        self.arrays.values().chain(of_components)
+    }
+
     /// The array type in the manifest whose C struct is `ident`.
     pub(in crate::compile) fn array(&self, ident: &str) -> Option<&ArrayStruct> {
         self.arrays.get(ident)
@@ -243,9 +250,7 @@ pub(in crate::compile) fn rules(
             let elem = elem.filter(|elem| elem.as_opaque().is_some());
             let of_elem = elem.map(|elem| (elem, rules(layouts, program, elem)));
             match of_elem {
-                Some((elem, (mut rules, coverage)))
-                    if is_array_of(layouts, ty, elem, array.rank) =>
-                {
+                Some((elem, (mut rules, coverage))) if is_array_of(layouts, ty, elem) => {
                     for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
                         rule.shared += array.rank;
                     }
@@ -299,13 +304,9 @@ fn rules_of_fields(
     }
 }
 
-/// Whether each component of `array` is that of `elem` with `rank` additional dimensions.
-pub(in crate::compile) fn is_array_of(
-    layouts: &Layouts,
-    array: &Type,
-    elem: &Type,
-    rank: usize,
-) -> bool {
+/// Whether each component of `array` is that of `elem` with the dimensions of the array.
+pub(in crate::compile) fn is_array_of(layouts: &Layouts, array: &Type, elem: &Type) -> bool {
+    let rank = array.rank();
     let arrays = layouts.components(array.c_ident());
     let elems = layouts.components(elem.c_ident());
     let fits = |(array, elem): (&Component, &Component)| {

@@ -1,19 +1,21 @@
 //! Writes the table: constants that point to the wrappers.
 
-use futhark_manifest::{FunctionList, Type, TypeKind};
+use futhark_manifest::{
+    Call, EntryPoint, FunctionList, Operation, Owner, Program, Structure, Type, TypeId, TypeKind,
+};
 
-use super::inputs::{Unit, elem_number, literal, type_number};
-use super::values::{ArrayOps, has_columns};
-use super::wrappers::{Function, functions};
-use crate::compile::generated::layout::{self, Coverage};
+use super::inputs::{Unit, literal, type_number};
+use super::values::{element, has_columns};
+use crate::compile::generated::layout;
 
 pub(super) fn write(unit: &Unit<'_>) -> String {
-    let functions = functions(unit.program);
-    let (n_functions, n_types) = (functions.len(), unit.program.types().len());
-    let constants: String = functions.iter().map(constants_of).collect();
-    let rows: String = functions.iter().map(row).collect();
-    let types = unit.program.types().iter();
-    let types: String = types.map(|ty| type_of(unit, ty)).collect();
+    let (program, calls) = (unit.program, unit.program.calls());
+    let (n_functions, n_types) = (calls.len(), program.types().len());
+    let constants = calls.iter().map(|call| constants_of(program, call));
+    let constants: String = constants.collect();
+    let rows: String = calls.iter().map(|call| row(program, call)).collect();
+    let types = program.types_with_ids();
+    let types: String = types.map(|(id, ty)| type_of(unit, id, ty)).collect();
     let (functions, function_table) = array("fut_function", "fut_functions", &rows);
     let (types, type_table) = array("fut_type", "fut_types", &types);
     format!(
@@ -22,7 +24,7 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
          __attribute__((visibility(\"default\"), externally_visible)) const struct fut_table {symbol} = {{\n  \
          .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
          .flags = (FUT_IS_HARDENED ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
-         .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program}\",\n  \
+         .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program_id}\",\n  \
          .interface_hash = {hash:#x}u,\n  .functions_hash = {functions_hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
          .device = fut_device,\n  .devices = fut_devices,\n  \
@@ -37,10 +39,10 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
          .tuning_param_default = fut_tuning_param_default,\n}};\n",
         manifest = literal(unit.manifest_text),
         symbol = unit.symbol,
-        backend = unit.program.backend,
-        program = unit.program_id,
-        hash = unit.program.interface_hash(),
-        functions_hash = FunctionList::of(unit.program).hash(),
+        backend = program.backend,
+        program_id = unit.program_id,
+        hash = program.interface_hash(),
+        functions_hash = FunctionList::of(program).hash(),
     )
 }
 
@@ -55,9 +57,17 @@ fn array<'a>(ty: &str, name: &'a str, rows: &str) -> (&'a str, String) {
     }
 }
 
+/// The entry point that is called, if it is one.
+fn entry<'a>(program: &'a Program, call: &Call<'_>) -> Option<&'a EntryPoint> {
+    match call.function.owner {
+        Owner::Entry(index) => Some(&program.entries()[index]),
+        Owner::Type(_) => None,
+    }
+}
+
 /// The results and parameters of a function, and its tuning parameters.
-fn constants_of(function: &Function<'_>) -> String {
-    let cfun = function.cfun();
+fn constants_of(program: &Program, call: &Call<'_>) -> String {
+    let (cfun, entry) = (call.function.name, entry(program, call));
     let slots = |what: &str, slots: Vec<String>| match slots[..] {
         [] => String::new(),
         _ => format!(
@@ -65,104 +75,120 @@ fn constants_of(function: &Function<'_>) -> String {
             slots.concat()
         ),
     };
-    let out = function.call.outputs.iter();
+    let out = call.outputs.iter();
     let out = out.map(|&ty| format!("{{{}u, 0, NULL}}, ", type_number(ty)));
-    let input = function.call.inputs.iter().enumerate();
+    let input = call.inputs.iter().enumerate();
     let input = input.map(|(i, &(ty, consumed))| {
         let flags = if consumed { "FUT_CONSUMED" } else { "0" };
-        let name = function
-            .names
-            .get(i)
-            .map_or(" NULL".to_owned(), |name| literal(name));
+        let name = entry.map_or(" NULL".to_owned(), |entry| literal(&entry.inputs[i].name));
         format!("{{{}u, {flags},{name}}}, ", type_number(ty))
     });
     let mut c = slots("out", out.collect()) + &slots("in", input.collect());
-    if !function.tuning_params.is_empty() {
-        let names = function.tuning_params.iter();
+    if let Some(entry) = entry.filter(|entry| !entry.tuning_params.is_empty()) {
+        let names = entry.tuning_params.iter();
         let names: String = names.map(|name| literal(name) + ",\n").collect();
         c += &format!("static const char *const fut_tuning_{cfun}[] = {{\n{names}}};\n");
     }
     c
 }
 
-fn row(f: &Function<'_>) -> String {
-    let cfun = f.cfun();
-    let [n_out, n_in, n_tuning] = [
-        f.call.outputs.len(),
-        f.call.inputs.len(),
-        f.tuning_params.len(),
-    ];
+fn row(program: &Program, call: &Call<'_>) -> String {
+    let (cfun, entry) = (call.function.name, entry(program, call));
+    let (n_out, n_in) = (call.outputs.len(), call.inputs.len());
+    let n_tuning = entry.map_or(0, |entry| entry.tuning_params.len());
     let array = |what: &str, n: usize| match n {
         0 => "NULL".to_owned(),
         _ => format!("fut_{what}_{cfun}"),
     };
     format!(
         "  {{\"{cfun}\",\n{}, {}, {}, {}, {n_out}u, {n_in}u, {n_tuning}u, {}, fut_w_{cfun}}},\n",
-        literal(&f.label),
-        if f.is_entry() { "FUT_ENTRY_POINT" } else { "0" },
+        literal(&label(program, call)),
+        entry.map_or("0", |_| "FUT_ENTRY_POINT"),
         array("out", n_out),
         array("in", n_in),
         array("tuning", n_tuning),
     )
 }
 
-fn type_of(unit: &Unit<'_>, ty: &Type) -> String {
-    let (ident, name, free) = (ty.c_ident(), literal(&ty.name), ty.free());
-    let mut c = format!(
-        "  {{.name =\n{name},\n   .references = fut_references_{ident}, .duplicate = fut_w_duplicate_{ident}, .free = fut_w_{free},\n"
-    );
-    let wrapper = |slot: &str, cfun: Option<&str>| {
-        cfun.map_or(String::new(), |cfun| {
-            format!("   .{slot} = fut_w_{cfun},\n")
-        })
+/// A description of a function for messages.
+fn label(program: &Program, call: &Call<'_>) -> String {
+    let ty = match call.function.owner {
+        Owner::Entry(index) => return format!("entry point {}", program.entries()[index].name),
+        Owner::Type(id) => program.get(id),
     };
-    match &ty.kind {
-        TypeKind::Array(array) => {
-            let (ops, elem, rank) = (&array.ops, elem_number(array.elem), array.rank);
-            let (shape, new, values) = (&ops.shape, &ops.new, &ops.values);
-            c += &format!(
-                "   .kind = FUT_ARRAY, .elem = {elem}u, .rank = {rank}u,\n   \
-                 .shape = fut_w_{shape}, .create = fut_w_{new}, .values = fut_w_{values},\n"
-            );
-            c += &wrapper("index", ops.index.as_deref());
-            c += &wrapper("raw_memory", ops.values_raw.as_deref());
-            c += &wrapper("borrow", ops.new_raw.as_deref());
+    let structure = ty.as_opaque().map(|opaque| &opaque.structure);
+    let part = match (structure, call.function.part) {
+        (Some(Structure::Record(record)), Some(part)) => &*record.fields[part].name,
+        (Some(Structure::RecordArray(array)), Some(part)) => &*array.fields[part].name,
+        (Some(Structure::Sum(sum)), Some(part)) => &*sum.variants[part].name,
+        _ => "",
+    };
+    let name = &ty.name;
+    match call.function.operation {
+        Operation::RecordNew => format!("record {name}"),
+        Operation::RecordArrayZip => format!("zip to {name}"),
+        Operation::RecordProject | Operation::RecordArrayProject => {
+            format!("field {part} of {name}")
         }
-        TypeKind::Opaque(opaque) => {
-            let layouts = &unit.generated.layouts;
-            c += &format!("   .kind = FUT_OPAQUE, .rank = {}u,\n", ty.rank());
-            match layouts.components(ident).len() {
-                0 => {}
-                n => {
-                    c += &format!(
-                        "   .n_components = {n}u, .components = fut_components_{ident},\n"
-                    );
-                }
-            }
-            let coverage = match layout::rules(layouts, unit.program, ty).1 {
-                Coverage::Unknown => "UNKNOWN",
-                Coverage::Full => "FULL",
-                Coverage::Sum => "SUM",
-                Coverage::Abstract => "ABSTRACT",
-            };
-            c += &format!("   .coverage = FUT_COVERAGE_{coverage},\n");
-            if let Some(store) = &opaque.ops.store {
-                c += &format!("   .stored_size = fut_w_size_{store}, .store = fut_w_{store},\n");
-            }
-            c += &wrapper("restore", opaque.ops.restore.as_deref());
-            if has_columns(unit, ty) {
-                c += &format!(
-                    "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},\n"
-                );
-            }
-            if let Some(ops) = ArrayOps::of(&opaque.structure) {
-                c += &format!("   .elem = {}u,\n", type_number(ops.elem));
-                c += &wrapper("index", Some(ops.index));
-                c += &wrapper("shape", Some(ops.shape));
-                c += &wrapper("create", ops.new);
-                c += &wrapper("set", ops.set);
-            }
+        Operation::SumVariant => format!("variant of {name}"),
+        Operation::SumConstruct => format!("construct #{part} of {name}"),
+        Operation::SumDestruct => format!("destruct #{part} of {name}"),
+        other => format!("{other} of {name}"),
+    }
+}
+
+fn type_of(unit: &Unit<'_>, id: TypeId, ty: &Type) -> String {
+    let (ident, name, rank) = (ty.c_ident(), literal(&ty.name), ty.rank());
+    let elem = element(ty).map_or(0, type_number);
+    let mut c = format!(
+        "  {{.name =\n{name},\n   .elem = {elem}u, .rank = {rank}u, .references = fut_references_{ident},\n   \
+         .duplicate = fut_w_duplicate_{ident},\n"
+    );
+    for function in unit.program.functions_of(id) {
+        let f = function.name;
+        c += &match slot(function.operation) {
+            Some(slot) => format!("   .{slot} = fut_w_{f},\n"),
+            None => continue,
+        };
+        if function.operation == Operation::OpaqueStore {
+            c += &format!("   .stored_size = fut_w_size_{f},\n");
         }
     }
-    c + "  },\n"
+    if let TypeKind::Array(_) = ty.kind {
+        return c + "   .kind = FUT_ARRAY},\n";
+    }
+    let layouts = &unit.generated.layouts;
+    let n = layouts.components(ident).len();
+    if n > 0 {
+        c += &format!("   .n_components = {n}u, .components = fut_components_{ident},\n");
+    }
+    if has_columns(unit, ty) {
+        c += &format!(
+            "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},\n"
+        );
+    }
+    let (_, coverage) = layout::rules(layouts, unit.program, ty);
+    let coverage = format!("{coverage:?}").to_uppercase();
+    c + &format!("   .kind = FUT_OPAQUE, .coverage = FUT_COVERAGE_{coverage}}},\n")
+}
+
+/// The member of `struct fut_type` for a function of a type, unless it is a call.
+fn slot(operation: Operation) -> Option<&'static str> {
+    Some(match operation {
+        Operation::ArrayNew | Operation::RecordArrayNew | Operation::OpaqueArrayNew => "create",
+        Operation::ArrayNewRaw => "borrow",
+        Operation::ArrayFree | Operation::OpaqueFree => "free",
+        Operation::ArrayValues => "values",
+        Operation::ArrayIndex | Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
+            "index"
+        }
+        Operation::ArrayValuesRaw => "raw_memory",
+        Operation::ArrayShape | Operation::RecordArrayShape | Operation::OpaqueArrayShape => {
+            "shape"
+        }
+        Operation::OpaqueStore => "store",
+        Operation::OpaqueRestore => "restore",
+        Operation::RecordArraySet | Operation::OpaqueArraySet => "set",
+        _ => return None,
+    })
 }

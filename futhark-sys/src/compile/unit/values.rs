@@ -1,61 +1,33 @@
-//! The wrappers of arrays and of opaque values.
+//! What each type needs in C: the reference count and the copy of a value, the components of an opaque one, and the
+//! wrappers of its functions, except calls (`wrappers.rs`).
 //!
 //! New and set of arrays of opaque values, of Futhark 0.25.36 and later, validate the shapes of the elements.
 
-use futhark_manifest::c::CType;
-use futhark_manifest::{ArrayType, Backend, OpaqueType, Structure, Type, TypeKind, TypeRef};
 use std::collections::BTreeSet;
+
+use futhark_manifest::c::CType;
+use futhark_manifest::{Function, Operation, Structure, Type, TypeKind, TypeRef};
 
 use super::inputs::{Unit, elem_number, indexed};
 use super::wrappers::{check_result, free_result};
 use crate::compile::generated::layout::{self, ArrayStruct, Component};
 
 pub(super) fn write(unit: &Unit<'_>) -> String {
-    let (types, layouts) = (unit.program.types(), &unit.generated.layouts);
-    let mut c = String::new();
-    for ty in types {
-        if let (TypeKind::Array(array), Some(own)) = (&ty.kind, layouts.array(ty.c_ident())) {
-            c += &array_wrappers(unit.program.backend, array, own);
-        }
-    }
-    // Duplicating an opaque value duplicates its arrays. The functions for arrays exist, except
-    // those of types that are not in the manifest.
-    let opaque = types.iter().filter(|ty| ty.as_opaque().is_some());
-    let arrays = opaque.flat_map(|ty| layouts.arrays(ty.c_ident()));
-    let hidden = arrays.filter(|(_, array)| layouts.array(&array.ident).is_none());
-    let hidden: BTreeSet<&ArrayStruct> = hidden.map(|(_, array)| array).collect();
-    c.extend(hidden.into_iter().map(duplicate_array));
-    for ty in types {
-        if let TypeKind::Opaque(opaque) = &ty.kind {
-            c += &opaque_wrappers(unit, ty, opaque);
-        }
+    let program = unit.program;
+    // A copy of an opaque value copies its arrays, whose types need not be in the manifest.
+    let arrays: BTreeSet<&ArrayStruct> = unit.generated.layouts.all_arrays().collect();
+    let mut c: String = arrays.into_iter().map(duplicate_array).collect();
+    for (id, ty) in program.types_with_ids() {
+        let (ident, free) = (ty.c_ident(), ty.free());
+        c += &match ty.kind {
+            TypeKind::Array(_) => format!("FUT_ARRAY_REFERENCES({ident})\n"),
+            TypeKind::Opaque(_) => opaque_value(unit, ty),
+        };
+        c += &format!("FUT_WRAP_DUPLICATE({ident}, {free})\n");
+        let functions = program.functions_of(id);
+        c.extend(functions.map(|function| wrapper(unit, ty, &function)));
     }
     c
-}
-
-fn array_wrappers(backend: Backend, array: &ArrayType, own: &ArrayStruct) -> String {
-    let ArrayType { ops, rank, .. } = array;
-    let (ident, elem) = (&own.ident, array.elem.c_type());
-    let (new, free, shape, values) = (&ops.new, &ops.free, &ops.shape, &ops.values);
-    let (dims, indices) = (indexed("dims", *rank), indexed("indices", *rank));
-    let mut c = format!(
-        "FUT_ARRAY_REFERENCES({ident})\n\
-         FUT_WRAP_NEW({new}, {ident}, {elem}, {free}, {dims})\n\
-         FUT_WRAP_FREE({free}, {ident})\n\
-         FUT_WRAP_SHAPE({shape}, {ident})\n\
-         FUT_WRAP_VALUES({values}, {ident}, {elem})\n"
-    );
-    if let Some(index) = &ops.index {
-        c += &format!("FUT_WRAP_INDEX({index}, {ident}, {elem}, {indices})\n");
-    }
-    if let Some(values_raw) = &ops.values_raw {
-        c += &format!("FUT_WRAP_RAW_MEMORY({values_raw}, {ident})\n");
-    }
-    if let Some(new_raw) = &ops.new_raw {
-        let memory = CType::raw_memory(backend);
-        c += &format!("FUT_WRAP_BORROW({new_raw}, {ident}, {memory}, {free}, {dims})\n");
-    }
-    c + &duplicate_array(own) + &format!("FUT_WRAP_DUPLICATE({ident}, {free})\n")
 }
 
 /// Defines the function that copies an array, by its functions new, values and free.
@@ -72,36 +44,22 @@ fn duplicate_array(array: &ArrayStruct) -> String {
     )
 }
 
-fn opaque_wrappers(unit: &Unit<'_>, ty: &Type, opaque: &OpaqueType) -> String {
-    let (ident, free) = (ty.c_ident(), &opaque.ops.free);
+/// The layout, the reference count, the copy and the columns of an opaque value.
+fn opaque_value(unit: &Unit<'_>, ty: &Type) -> String {
+    let (ident, free, dims) = (ty.c_ident(), ty.free(), indexed("dims", ty.rank()));
     let layouts = &unit.generated.layouts;
-    let arrays = || layouts.arrays(ident);
-    let counts: String = arrays().map(|(i, _)| format!("FUT_COUNT({i}) ")).collect();
     let mut c = components(unit, ty);
+    let [mut counts, mut columns, mut new_columns] = [const { String::new() }; 3];
+    for (i, array) in layouts.arrays(ident) {
+        let (new, elem) = (array.function("new"), array.elem.c_type());
+        counts += &format!("FUT_COUNT({i}) ");
+        columns += &format!("FUT_LIST_COLUMN({i}) ");
+        new_columns += &format!("FUT_NEW_COLUMN({i}, {new}, {elem}, {dims}) ");
+    }
     c += &format!("FUT_REFERENCES({ident}, {counts})\n");
     c += &duplicate_opaque(ident, layouts.components(ident));
-    c += &format!("FUT_WRAP_DUPLICATE({ident}, {free})\nFUT_WRAP_FREE({free}, {ident})\n");
-    if let Some(store) = &opaque.ops.store {
-        // Refuses a value whose stored size C would compute wrongly.
-        let storable = arrays().map(|(i, array)| {
-            let (rank, size) = (array.rank, array.elem.size());
-            format!("FUT_STORABLE({ident}, {i}, {rank}, {size}) ")
-        });
-        let storable: String = storable.collect();
-        let units = match arrays().any(|(_, array)| array.element_size() == 0) {
-            true => format!("FUT_CLEAR_UNITS({store}, {ident})"),
-            false => String::new(),
-        };
-        c += &format!(
-            "FUT_WRAP_STORED_SIZE({store}, {ident}, {storable})\n\
-             FUT_WRAP_STORE({store}, {ident}, {storable}, {units})\n"
-        );
-    }
-    if let Some(restore) = &opaque.ops.restore {
-        c += &format!("FUT_WRAP_RESTORE({restore}, {ident}, {free})\n");
-    }
-    if let Some(ops) = ArrayOps::of(&opaque.structure) {
-        c += &element_wrappers(unit, ty, &ops);
+    if has_columns(unit, ty) {
+        c += &format!("FUT_WRAP_COLUMNS({ident}, {free}, {columns}, {new_columns})\n");
     }
     c
 }
@@ -165,69 +123,47 @@ fn duplicate_opaque(ident: &str, components: &[Component]) -> String {
     format!("FUT_DUPLICATE_OPAQUE({ident}, {copies}, {undo})\n")
 }
 
-/// The operations of arrays of records and arrays of opaque values.
-pub(super) struct ArrayOps<'a> {
-    pub rank: usize,
-    pub elem: TypeRef,
-    pub index: &'a str,
-    pub shape: &'a str,
-    pub new: Option<&'a str>,
-    pub set: Option<&'a str>,
-}
-
-impl<'a> ArrayOps<'a> {
-    pub(super) fn of(structure: &'a Structure) -> Option<ArrayOps<'a>> {
-        let (rank, elem, index, shape, new, set) = match structure {
-            Structure::RecordArray(a) => (a.rank, a.elem, &a.index, &a.shape, &a.new, &a.set),
-            Structure::OpaqueArray(a) => (a.rank, a.elem, &a.index, &a.shape, &a.new, &a.set),
-            _ => return None,
-        };
-        let (new, set) = (new.as_deref(), set.as_deref());
-        Some(ArrayOps {
-            rank,
-            elem,
-            index,
-            shape,
-            new,
-            set,
-        })
+/// The type of the elements, if the values are arrays.
+pub(super) fn element(ty: &Type) -> Option<TypeRef> {
+    match &ty.kind {
+        TypeKind::Array(array) => Some(TypeRef::Scalar(array.elem)),
+        TypeKind::Opaque(opaque) => match &opaque.structure {
+            Structure::RecordArray(array) => Some(array.elem),
+            Structure::OpaqueArray(array) => Some(array.elem),
+            _ => None,
+        },
     }
 }
 
-/// The wrappers of the operations of an array of opaque values: shape, index, columns, new and set.
-fn element_wrappers(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> String {
-    let &ArrayOps {
-        rank,
-        elem,
-        index,
-        shape,
-        ..
-    } = ops;
-    let (ident, free, element) = (ty.c_ident(), ty.free(), unit.c_type(elem));
+/// The wrapper of a function of `ty`; nothing for a call.
+fn wrapper(unit: &Unit<'_>, ty: &Type, function: &Function<'_>) -> String {
+    let (f, ident, free, rank) = (function.name, ty.c_ident(), ty.free(), ty.rank());
     let (dims, indices) = (indexed("dims", rank), indexed("indices", rank));
-    let free_element = match elem {
-        TypeRef::Type(id) => free_result(unit.program.get(id), 0),
-        TypeRef::Scalar(_) => "(void)0".to_owned(),
-    };
-    let check = check_result(unit.program, elem, 0);
-    let mut c = format!(
-        "FUT_WRAP_SHAPE({shape}, {ident})\n\
-         FUT_WRAP_OPAQUE_INDEX({index}, {ident}, {element}, {check}, {free_element}, {indices})\n"
-    );
-    if has_columns(unit, ty) {
-        let (mut list, mut news) = (String::new(), String::new());
-        for (i, array) in unit.generated.layouts.arrays(ident) {
-            let (new, elem) = (array.function("new"), array.elem.c_type());
-            list += &format!("FUT_LIST_COLUMN({i}) ");
-            news += &format!("FUT_NEW_COLUMN({i}, {new}, {elem}, {dims}) ");
+    let elem = element(ty).map_or(String::new(), |elem| unit.c_type(elem));
+    let wrapper = match function.operation {
+        Operation::ArrayNew => format!("NEW({f}, {ident}, {elem}, {free}, {dims})"),
+        Operation::ArrayNewRaw => {
+            let memory = CType::raw_memory(unit.program.backend);
+            format!("BORROW({f}, {ident}, {memory}, {free}, {dims})")
         }
-        c += &format!("FUT_WRAP_COLUMNS({ident}, {free}, {list}, {news})\n");
-    }
-    let parts = parts(unit, ty, ops);
-    // int new(ctx, O **out, E **elems, int64_t dim0, …)
-    if let Some(new) = ops.new {
-        let fits = parts.map_or(String::new(), |parts| {
-            let parts = parts.iter().enumerate().map(|(i, part)| match part {
+        Operation::ArrayValues => format!("VALUES({f}, {ident}, {elem})"),
+        Operation::ArrayIndex => format!("INDEX({f}, {ident}, {elem}, {indices})"),
+        Operation::ArrayValuesRaw => format!("RAW_MEMORY({f}, {ident})"),
+        Operation::ArrayShape | Operation::RecordArrayShape | Operation::OpaqueArrayShape => {
+            format!("SHAPE({f}, {ident})")
+        }
+        Operation::ArrayFree | Operation::OpaqueFree => format!("FREE({f}, {ident})"),
+        Operation::OpaqueStore => store(unit, f, ident),
+        Operation::OpaqueRestore => format!("RESTORE({f}, {ident}, {free})"),
+        Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
+            let value = element(ty).and_then(TypeRef::as_type);
+            let value = value.map(|id| unit.program.get(id));
+            let check = value.map_or(String::new(), |ty| check_result(ty, 0));
+            let free = value.map_or("(void)0".to_owned(), |ty| free_result(ty, 0));
+            format!("OPAQUE_INDEX({f}, {ident}, {elem}, {check}, {free}, {indices})")
+        }
+        Operation::RecordArrayNew | Operation::OpaqueArrayNew => {
+            let fits = fits(unit, ty, |i, part| match part {
                 Component::Scalar(_) => format!("FUT_FITS_SCALAR({i}, {rank}) "),
                 Component::Array(array) => {
                     let (inner, elem) = (array.rank, array.elem.c_type());
@@ -235,33 +171,57 @@ fn element_wrappers(unit: &Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> String {
                 }
             });
             let product = dims.replace(", ", " * ");
-            format!("FUT_FITS({product}, {})", parts.collect::<String>())
-        });
-        c += &format!("FUT_WRAP_OPAQUE_NEW({new}, {ident}, {element}, {free}, {fits}, {dims})\n");
+            let fits = fits.map_or(String::new(), |fits| format!("FUT_FITS({product}, {fits})"));
+            format!("OPAQUE_NEW({f}, {ident}, {elem}, {free}, {fits}, {dims})")
+        }
+        Operation::RecordArraySet | Operation::OpaqueArraySet => {
+            let fits = fits(unit, ty, |i, part| match part {
+                Component::Scalar(_) => String::new(),
+                Component::Array(array) => format!("FUT_FITS_IN({i}, {rank}, {}) ", array.rank),
+            });
+            let fits = fits.unwrap_or_default();
+            format!("OPAQUE_SET({f}, {ident}, {elem}, {fits}, {indices})")
+        }
+        _ => return String::new(),
+    };
+    format!("FUT_WRAP_{wrapper}\n")
+}
+
+/// The end of the wrappers that store a value. They refuse one whose stored size C would compute wrongly.
+fn store(unit: &Unit<'_>, f: &str, ident: &str) -> String {
+    let arrays = || unit.generated.layouts.arrays(ident);
+    let storable = arrays().map(|(i, array)| {
+        let (rank, size) = (array.rank, array.elem.size());
+        format!("FUT_STORABLE({ident}, {i}, {rank}, {size}) ")
+    });
+    let storable: String = storable.collect();
+    let units = match arrays().any(|(_, array)| array.element_size() == 0) {
+        true => format!("FUT_CLEAR_UNITS({f}, {ident})"),
+        false => String::new(),
+    };
+    format!(
+        "STORED_SIZE({f}, {ident}, {storable})\n\
+         FUT_WRAP_STORE({f}, {ident}, {storable}, {units})"
+    )
+}
+
+/// The checks of each component of an element, if the components of the array are the same with additional outer
+/// dimensions, as in all known versions. Otherwise only the C function validates its arguments.
+fn fits(
+    unit: &Unit<'_>,
+    array: &Type,
+    check: impl Fn(usize, &Component) -> String,
+) -> Option<String> {
+    let layouts = &unit.generated.layouts;
+    let elem = unit.program.get(element(array)?.as_type()?);
+    if elem.as_opaque().is_none() || !layout::is_array_of(layouts, array, elem) {
+        return None;
     }
-    // int set(ctx, O *arr, E *elem, int64_t i0, …)
-    if let Some(set) = ops.set {
-        let parts = parts.into_iter().flatten().enumerate();
-        let fits = parts.filter_map(|(i, part)| match part {
-            Component::Array(array) => Some(format!("FUT_FITS_IN({i}, {rank}, {}) ", array.rank)),
-            Component::Scalar(_) => None,
-        });
-        let fits: String = fits.collect();
-        c += &format!("FUT_WRAP_OPAQUE_SET({set}, {ident}, {element}, {fits}, {indices})\n");
-    }
-    c
+    let parts = layouts.components(elem.c_ident()).iter().enumerate();
+    Some(parts.map(|(i, part)| check(i, part)).collect())
 }
 
 /// Whether the table has the columns of `ty`.
 pub(super) fn has_columns(unit: &Unit<'_>, ty: &Type) -> bool {
     !unit.program.backend.is_gpu() && unit.generated.columns.contains(ty.c_ident())
-}
-
-/// The components of an element, if the components of the array are the same with additional outer
-/// dimensions, as in all known versions. Otherwise only the C function validates its arguments.
-fn parts<'u>(unit: &'u Unit<'_>, ty: &Type, ops: &ArrayOps<'_>) -> Option<&'u [Component]> {
-    let layouts = &unit.generated.layouts;
-    let elem = unit.program.get(ops.elem.as_type()?);
-    let known = elem.as_opaque().is_some() && layout::is_array_of(layouts, ty, elem, ops.rank);
-    known.then(|| layouts.components(elem.c_ident()))
 }
