@@ -20,9 +20,9 @@
 
 use std::collections::BTreeMap;
 
-use futhark_manifest::{Program, Structure};
+use futhark_manifest::{Operation, Program};
 
-use super::layout::{ArrayStruct, Component, Layouts};
+use super::layout::{ArrayStruct, Layouts};
 use super::source::Source;
 use super::token::captures;
 
@@ -54,32 +54,30 @@ pub(super) fn all(
     layouts: &Layouts,
     program: &Program,
 ) -> BTreeMap<String, Vec<Blank>> {
-    let sizes = Sizes::read(source, layouts, program);
+    let sizes = sizes(source, layouts, program);
     let mut all = BTreeMap::new();
     for ty in program.types() {
-        let Some(sum) = ty.as_sum() else { continue };
-        let components = layouts.components(ty.c_ident());
-        for variant in &sum.variants {
-            let Some(function) = source.functions.get(&*variant.construct) else {
+        let variants = ty.as_sum().map_or(&[][..], |sum| &sum.variants);
+        for name in variants.iter().map(|variant| &variant.construct) {
+            let Some(function) = source.functions.get(&**name) else {
                 continue;
             };
             let empty = captures(&function.body, "v -> $ = $ ( ctx , NULL , 0");
-            let blanks = empty.filter_map(|[field, new]| {
-                let component = component(field).filter(|_| new.starts_with("futhark_new_"))?;
-                let Component::Array(array) = components.get(component)? else {
-                    return None;
-                };
+            let empty = empty.filter(|[_, new]| new.starts_with("futhark_new_"));
+            let blanks = empty.filter_map(|[field, _]| {
+                let component = component(field)?;
+                let mut arrays = layouts.arrays(ty.c_ident());
+                let (_, array) = arrays.find(|(i, _)| *i == component)?;
+                let shape = sizes.get(&(ty.c_ident().to_owned(), component))?;
+                let is_fixed = shape.iter().any(Option::is_some);
                 let blank = Blank {
                     component,
                     array: array.clone(),
-                    shape: sizes.shape(&(ty.c_ident().to_owned(), component))?,
+                    shape: shape.iter().map(|dim| dim.unwrap_or(0)).collect(),
                 };
-                blank.bytes().map(|_| blank)
+                (is_fixed && blank.bytes().is_some()).then_some(blank)
             });
-            let blanks: Vec<Blank> = blanks.collect();
-            if !blanks.is_empty() {
-                all.insert(variant.construct.clone(), blanks);
-            }
+            all.insert(name.clone(), blanks.collect());
         }
     }
     all
@@ -90,58 +88,48 @@ type Place = (String, usize);
 
 /// The sizes that entry points expect. `None` is one that depends on other arguments, or differs between entry points.
 /// Types without a corresponding parameter are missing.
-#[derive(Default)]
-struct Sizes(BTreeMap<Place, Vec<Option<i64>>>);
+type Sizes = BTreeMap<Place, Vec<Option<i64>>>;
 
-impl Sizes {
-    fn read(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Sizes {
-        let mut sizes = Sizes::default();
-        for entry in program.entries() {
-            let Some(function) = source.functions.get(&*entry.cfun) else {
-                continue;
-            };
-            for (i, input) in entry.inputs.iter().enumerate() {
-                let ty = input.ty.as_type().map(|id| program.get(id));
-                let Some(ty) = ty.filter(|ty| ty.as_opaque().is_some()) else {
-                    continue;
-                };
-                for (component, array) in layouts.arrays(ty.c_ident()) {
-                    let dims = 0..array.rank;
-                    let shape = dims.map(|dim| fixed(&function.body, i, component, dim));
-                    sizes.add((ty.c_ident().to_owned(), component), shape.collect());
-                }
+fn sizes(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Sizes {
+    let mut sizes = Sizes::new();
+    for entry in program.entries() {
+        let Some(function) = source.functions.get(&*entry.cfun) else {
+            continue;
+        };
+        for (i, input) in entry.inputs.iter().enumerate() {
+            let ident = input
+                .ty
+                .as_type()
+                .map_or("", |id| program.get(id).c_ident());
+            for (component, array) in layouts.arrays(ident) {
+                let dims = 0..array.rank;
+                let shape = dims.map(|dim| fixed(&function.body, i, component, dim));
+                add(&mut sizes, (ident.to_owned(), component), shape.collect());
             }
         }
-        // A size that is expected in a value is also expected in its parts.
-        let copies = copies(source, layouts, program);
-        while copies.iter().any(|(from, to)| {
-            let shape = sizes.0.get(to).cloned();
-            shape.is_some_and(|shape| sizes.add(from.clone(), shape))
-        }) {}
-        sizes
     }
+    // A size that is expected in a value is also expected in its parts.
+    let copies = copies(source, layouts, program);
+    while copies.iter().any(|(from, to)| {
+        let shape = sizes.get(to).cloned();
+        shape.is_some_and(|shape| add(&mut sizes, from.clone(), shape))
+    }) {}
+    sizes
+}
 
-    /// Adds a shape; returns whether that changes anything.
-    fn add(&mut self, place: Place, shape: Vec<Option<i64>>) -> bool {
-        let old = self.0.get(&place);
-        let new = match old {
-            Some(old) => {
-                let both = old.iter().zip(&shape);
-                both.map(|(old, new)| old.filter(|_| old == new)).collect()
-            }
-            None => shape,
-        };
-        let is_changed = old != Some(&new);
-        self.0.insert(place, new);
-        is_changed
-    }
-
-    /// The expected shape of a component, if a dimension is fixed; other dimensions are 0.
-    fn shape(&self, place: &Place) -> Option<Vec<i64>> {
-        let shape = self.0.get(place)?;
-        let is_fixed = shape.iter().any(Option::is_some);
-        is_fixed.then(|| shape.iter().map(|dim| dim.unwrap_or(0)).collect())
-    }
+/// Adds a shape; returns whether that changes anything.
+fn add(sizes: &mut Sizes, place: Place, shape: Vec<Option<i64>>) -> bool {
+    let old = sizes.get(&place);
+    let new = match old {
+        Some(old) => {
+            let both = old.iter().zip(&shape);
+            both.map(|(old, new)| old.filter(|_| old == new)).collect()
+        }
+        None => shape,
+    };
+    let is_changed = old != Some(&new);
+    sizes.insert(place, new);
+    is_changed
 }
 
 /// The components that functions copy into larger values when they construct records and sums:
@@ -151,23 +139,23 @@ impl Sizes {
 /// ```
 fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<(Place, Place)> {
     let mut copies = Vec::new();
-    for ty in program.types() {
-        let functions: Vec<&str> = match ty.as_opaque().map(|opaque| &opaque.structure) {
-            Some(Structure::Record(record)) => vec![&record.new],
-            Some(Structure::Sum(sum)) => sum.variants.iter().map(|v| &*v.construct).collect(),
-            _ => continue,
-        };
-        let ident = ty.c_ident();
-        let functions = functions.iter().map(|name| source.functions.get(name));
-        for function in functions.flatten() {
+    for (id, ty) in program.types_with_ids() {
+        let constructors = program.functions_of(id).filter(|function| {
+            matches!(
+                function.operation,
+                Operation::RecordNew | Operation::SumConstruct
+            )
+        });
+        for function in constructors.filter_map(|function| source.functions.get(function.name)) {
             let copied = captures(&function.body, "v -> $ = malloc ( sizeof ( * $ -> $ )");
             copies.extend(copied.filter_map(|[to, value, from]| {
                 let to = component(to)?;
-                layouts.arrays(ident).find(|(i, _)| *i == to)?;
+                layouts.arrays(ty.c_ident()).find(|(i, _)| *i == to)?;
                 // The struct that the parameter points to: `const struct futhark_opaque_x *v0`.
                 let mut parameters = captures(&function.parameters, "struct $ * $");
                 let [of, _] = parameters.find(|[_, name]| *name == value)?;
-                Some(((of.to_owned(), component(from)?), (ident.to_owned(), to)))
+                let from = (of.to_owned(), component(from)?);
+                Some((from, (ty.c_ident().to_owned(), to)))
             }));
         }
     }

@@ -15,9 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futhark_manifest::{
-    ElemType, Field, Program, RecordArray, Structure, Type, TypeKind, TypeRef, Version,
-};
+use futhark_manifest::{ElemType, Field, Program, Structure, Type, TypeRef, Version};
 
 use super::source::Source;
 use super::token::{captures, span};
@@ -116,9 +114,9 @@ impl Layouts {
         Ok(layouts)
     }
 
-    /// The components of the opaque type whose C struct is `ident`.
+    /// The components of the opaque type whose C struct is `ident`; none of another type.
     pub(in crate::compile) fn components(&self, ident: &str) -> &[Component] {
-        &self.opaque[ident]
+        self.opaque.get(ident).map_or(&[], Vec::as_slice)
     }
 
     /// The components that are arrays, with their indices.
@@ -158,10 +156,8 @@ fn components(
         return Ok(Vec::new());
     }
     let fields = body.split_inclusive(|token| *token == ";").enumerate();
-    let read = fields.map(|(i, field)| {
-        let unknown = || fail(&format!("field `{}`", span(source.text, field)));
-        component(field, i).ok_or_else(unknown)
-    });
+    let unknown = |field| fail(&format!("field `{}`", span(source.text, field)));
+    let read = fields.map(|(i, field)| component(field, i).ok_or_else(|| unknown(field)));
     read.collect()
 }
 
@@ -220,57 +216,58 @@ pub(in crate::compile) fn rules(
     ty: &Type,
 ) -> (Vec<Rule>, Coverage) {
     let components = layouts.components(ty.c_ident());
-    let none = || vec![Rule::default(); components.len()];
+    let none = vec![Rule::default(); components.len()];
     let structure = ty.as_opaque().map(|opaque| &opaque.structure);
-    let (rules, coverage) = match structure {
-        None | Some(Structure::Plain) => (None, Coverage::Abstract),
+    // With the rules, and whether the components are those of the parts.
+    let (rules, coverage, is_known) = match structure {
+        None | Some(Structure::Plain) => (none.clone(), Coverage::Abstract, true),
         Some(Structure::Record(record)) => rules_of_fields(layouts, program, ty, &record.fields),
         Some(Structure::RecordArray(array)) => {
-            let (rules, coverage) = rules_of_fields(layouts, program, ty, &array.fields);
-            (rules.map(|rules| share(rules, array.rank)), coverage)
+            let (rules, coverage, is_known) = rules_of_fields(layouts, program, ty, &array.fields);
+            (share(rules, array.rank), coverage, is_known)
         }
         Some(Structure::Sum(sum)) => {
-            let mut rules = none();
-            let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
-            let has_scalars = payloads.all(|ty| ty.as_scalar().is_some());
+            let mut rules = none.clone();
             let has_tag = components.first() == Some(&Component::Scalar(ElemType::I8))
                 && sum.variants.len() > 1;
             if has_tag {
                 rules[0].variants = sum.variants.len();
             }
-            let coverage = match has_scalars {
-                true if has_tag => Coverage::Full,
-                true => Coverage::Unknown,
-                false => Coverage::Sum,
-            };
-            (Some(rules), coverage)
+            let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
+            match payloads.all(|ty| ty.as_scalar().is_some()) {
+                true => (rules, Coverage::Full, has_tag),
+                false => (rules, Coverage::Sum, true),
+            }
         }
         Some(Structure::OpaqueArray(array)) => {
             let elem = array.elem.as_type().map(|id| program.get(id));
-            let elem = elem.filter(|elem| elem.as_opaque().is_some());
-            let of_elem = elem.map(|elem| (elem, rules(layouts, program, elem)));
-            match of_elem {
-                Some((elem, (mut rules, coverage))) if is_array_of(layouts, ty, elem) => {
+            match elem.filter(|elem| elem.as_opaque().is_some()) {
+                Some(elem) => {
+                    let (mut rules, coverage) = rules(layouts, program, elem);
                     for rule in rules.iter_mut().filter(|rule| rule.shared > 0) {
                         rule.shared += array.rank;
                     }
-                    (Some(share(rules, array.rank)), coverage)
+                    let is_known = is_array_of(layouts, ty, elem);
+                    (share(rules, array.rank), coverage, is_known)
                 }
-                Some((_, (_, coverage))) if coverage != Coverage::Full => (None, coverage),
-                _ => (None, Coverage::Unknown),
+                None => (none.clone(), Coverage::Full, false),
             }
         }
     };
-    (rules.unwrap_or_else(none), coverage)
+    match (is_known, coverage) {
+        (true, _) => (rules, coverage),
+        (false, Coverage::Full) => (none, Coverage::Unknown),
+        (false, _) => (none, coverage),
+    }
 }
 
-/// The rules of the fields, if the components of `ty` are those of its fields.
+/// The rules and the coverage of the fields, and whether the components of `ty` are those of its fields.
 fn rules_of_fields(
     layouts: &Layouts,
     program: &Program,
     ty: &Type,
     fields: &[Field],
-) -> (Option<Vec<Rule>>, Coverage) {
+) -> (Vec<Rule>, Coverage, bool) {
     let (mut parts, mut rules) = (Vec::new(), Vec::new());
     let mut coverage = Coverage::Full;
     for field in fields {
@@ -297,11 +294,8 @@ fn rules_of_fields(
         }
     }
     let all = layouts.components(ty.c_ident());
-    let is_same = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
-    match coverage {
-        Coverage::Full if !is_same => (None, Coverage::Unknown),
-        _ => (is_same.then_some(rules), coverage),
-    }
+    let is_known = all.len() == parts.len() && all.iter().zip(&parts).all(|(a, b)| a.is_like(b));
+    (rules, coverage, is_known)
 }
 
 /// Whether each component of `array` is that of `elem` with the dimensions of the array.
@@ -367,40 +361,29 @@ pub(super) fn all_columns(
 
 /// The number of columns of `ty`, if it is such an array.
 fn columns(source: &Source<'_>, layouts: &Layouts, program: &Program, ty: &Type) -> Option<usize> {
-    let array = record_array(ty)?;
+    let array = ty.as_record_array()?;
     let components = layouts.components(ty.c_ident());
     let mut n = 0;
     for field in &array.fields {
         let part = program.get(field.ty.as_type()?);
         let first = n;
-        n += match &part.kind {
-            TypeKind::Array(own) if own.rank == array.rank => {
-                let column = layouts.array(part.c_ident())?;
-                let is_same = components.get(first)? == &Component::Array(column.clone());
-                (is_same && column.element_size() > 0).then_some(1)?
-            }
-            _ => {
-                record_array(part).filter(|own| own.rank == array.rank)?;
-                let own = columns(source, layouts, program, part)?;
-                let is_same =
-                    components.get(first..first + own)? == layouts.components(part.c_ident());
-                is_same.then_some(own)?
+        let of_part = match layouts.array(part.c_ident()) {
+            Some(column) if column.element_size() == 0 => return None,
+            Some(column) => vec![Component::Array(column.clone())],
+            None => {
+                columns(source, layouts, program, part)?;
+                layouts.components(part.c_ident()).to_vec()
             }
         };
+        n += of_part.len();
+        let is_same = part.rank() == array.rank && components.get(first..n)? == of_part;
         let body = &source.functions.get(&*field.project)?.body;
         // The components of `obj` that the function refers to, in order.
         let read = captures(body, "obj -> $").map(|[component]| component);
         let expected = (first..n).map(|i| format!("v{i}"));
-        expected.eq(read).then_some(())?;
+        (is_same && expected.eq(read)).then_some(())?;
     }
     (n > 0 && n == components.len()).then_some(n)
-}
-
-fn record_array(ty: &Type) -> Option<&RecordArray> {
-    match &ty.as_opaque()?.structure {
-        Structure::RecordArray(array) => Some(array),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

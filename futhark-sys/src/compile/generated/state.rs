@@ -25,13 +25,13 @@ pub(in crate::compile) struct Fill<'a> {
     pub arguments: &'a str,
 }
 
-impl Fill<'_> {
+impl<'a> Fill<'a> {
     /// Whether this fill writes all that `other` writes.
-    fn includes(&self, other: &Fill<'_>) -> bool {
-        let parts = |fill: &Fill<'_>| {
+    fn includes(&self, other: &Fill<'a>) -> bool {
+        let parts = |fill: &Fill<'a>| {
             let (count, value) = fill.arguments.split_once(", ")?;
-            let count = count.trim_start_matches("(int64_t) ").parse::<i64>().ok()?;
-            Some((count, value.to_owned()))
+            let count = count.trim_start_matches("(int64_t) ").parse::<i64>();
+            Some((count.ok()?, value))
         };
         match (parts(self), parts(other)) {
             (Some((count, value)), Some((others, other_value))) => {
@@ -142,14 +142,11 @@ fn kernels_text(tokens: &[&str]) -> Option<String> {
 fn unescape(literal: &str, to: &mut String) {
     let mut chars = literal.chars();
     while let Some(c) = chars.next() {
-        to.push(match c {
-            '\\' => match chars.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some(c) => c,
-                None => c,
-            },
-            c => c,
+        let escaped = if c == '\\' { chars.next() } else { None };
+        to.push(match escaped {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            escaped => escaped.unwrap_or(c),
         });
     }
 }

@@ -9,7 +9,6 @@ use futhark_manifest::{Call, Operation, Owner, Program, Type, TypeRef};
 
 use super::inputs::{Unit, literal};
 use crate::compile::generated::blanks::Blank;
-use crate::compile::generated::layout::ArrayStruct;
 
 /// The validation of shapes, the assertions, and the wrappers.
 pub(super) fn write(unit: &Unit<'_>) -> String {
@@ -40,23 +39,20 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
 
 /// A function that finds an array with an invalid shape in a value.
 fn find_misshapen(unit: &Unit<'_>, ident: &str) -> String {
-    let test = |array: &ArrayStruct, value: &str| {
+    let layouts = &unit.generated.layouts;
+    let own = layouts
+        .array(ident)
+        .map(|array| ("value".to_owned(), array));
+    let components = layouts.arrays(ident);
+    let components = components.map(|(i, array)| (format!("value->v{i}"), array));
+    let tests = own.into_iter().chain(components).map(|(value, array)| {
         let (rank, size) = (array.rank, array.element_size());
         format!(
             "  if (FUT_UNLIKELY(!fut_shape_fits({value}->shape, {rank}, {size}, FUT_BLOCK({value})))) {{\n    \
              *rank = {rank};\n    return {value}->shape;\n  }}\n"
         )
-    };
-    let layouts = &unit.generated.layouts;
-    let tests: Vec<String> = match layouts.array(ident) {
-        Some(array) => vec![test(array, "value")],
-        None => {
-            let arrays = layouts.arrays(ident);
-            arrays
-                .map(|(i, array)| test(array, &format!("value->v{i}")))
-                .collect()
-        }
-    };
+    });
+    let tests: Vec<String> = tests.collect();
     // One for many arrays is long, and many wrappers call it.
     let inline = match tests.len() {
         0 | 1 => "inline",
