@@ -26,23 +26,14 @@ impl<'a> Line<'a> {
 
 /// The statement on a line. Values are `None` if they are not in a known form.
 pub(in crate::compile) enum Statement<'a> {
-    /// `int64_t name = value;`, `name = value;`, `name += value;` and the like
-    Set {
-        name: &'a str,
-        is_definition: bool,
-        operator: &'a str,
-        value: Option<Expr<'a>>,
-    },
+    Set(Set<'a>),
     /// `int64_t name;`
     Declare(&'a str),
     /// A line that passes sizes to the runtime.
     Pass(Passed<'a>),
-    /// `for (int64_t i_1 = 0; i_1 < count; i_1++) {`
-    Loop {
-        count: Option<Expr<'a>>,
-        /// A fill with a value that needs no memory: the loop has no body, and its variable is a `nest_i`.
-        is_empty: bool,
-    },
+    /// `for (int64_t i_1 = 0; i_1 < count; i_1++) {`: the count, and whether the loop is a fill with a value that needs
+    /// no memory: it has no body, and its variable is a `nest_i`.
+    Loop(Option<Expr<'a>>, bool),
     /// `int64_t free_name;` in a structure that passes variables to a task of multicore
     Field(&'a str),
     /// `task.free_name = name;`
@@ -65,6 +56,14 @@ pub(in crate::compile) enum Statement<'a> {
     /// `set_error(ctx, msgprintf(…`
     Message(Message<'a>),
     Other,
+}
+
+/// `int64_t name = value;`, `name = value;`, `name += value;` and the like.
+pub(in crate::compile) struct Set<'a> {
+    pub name: &'a str,
+    pub is_definition: bool,
+    pub operator: &'a str,
+    pub value: Option<Expr<'a>>,
 }
 
 /// What the runtime does with the sizes on a line.
@@ -171,7 +170,6 @@ const ASSIGNMENTS: [&str; 5] = ["=", "+=", "-=", "*=", "/="];
 
 fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statement<'a> {
     let of_task = |field: &str, name: &str| field.strip_prefix("free_") == Some(name);
-    let value = |tokens: &[&'a str]| Expr::parse(line, tokens);
     let tokens = tokens.strip_prefix(&["const"]).unwrap_or(tokens);
     if let Some(([_], parts)) = strip(tokens, "set_error ( ctx , msgprintf ( $ ,") {
         return Statement::Message(Message::read(line, parts));
@@ -180,10 +178,9 @@ fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statemen
         && name == index
     {
         let end = rest.iter().position(|token| *token == ";");
-        return Statement::Loop {
-            count: end.and_then(|end| value(&rest[..end])),
-            is_empty: name.starts_with("nest_i_") && rest.ends_with(&["{", "}"]),
-        };
+        let count = end.and_then(|end| Expr::parse(line, &rest[..end]));
+        let is_empty = name.starts_with("nest_i_") && rest.ends_with(&["{", "}"]);
+        return Statement::Loop(count, is_empty);
     }
     match *tokens {
         ["int64_t", name, ";"] => match name.strip_prefix("free_") {
@@ -201,26 +198,23 @@ fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statemen
             Statement::Test { name, condition }
         }
         ["if", "(", "!", ref condition @ .., ")", "{"] => Statement::Check(span(line, condition)),
-        _ => {
-            let assignment = tokens.strip_prefix(&["int64_t"]).unwrap_or(tokens);
-            let is_definition = assignment.len() < tokens.len();
-            match *assignment {
-                [name, operator, ref tokens @ .., ";"]
-                    if is_name(name)
-                        && ASSIGNMENTS.contains(&operator)
-                        && (operator == "=" || !is_definition) =>
-                {
-                    Statement::Set {
-                        name,
-                        is_definition,
-                        operator,
-                        value: value(tokens),
-                    }
-                }
-                _ => Statement::Other,
-            }
-        }
+        _ => set(line, tokens).map_or(Statement::Other, Statement::Set),
     }
+}
+
+fn set<'a>(line: &'a str, tokens: &[&'a str]) -> Option<Set<'a>> {
+    let assignment = tokens.strip_prefix(&["int64_t"]).unwrap_or(tokens);
+    let is_definition = assignment.len() < tokens.len();
+    let [name, operator, value @ .., ";"] = assignment else {
+        return None;
+    };
+    let is_assigned = ASSIGNMENTS.contains(operator) && (*operator == "=" || !is_definition);
+    (is_name(name) && is_assigned).then(|| Set {
+        name,
+        is_definition,
+        operator,
+        value: Expr::parse(line, value),
+    })
 }
 
 /// The functions of the runtime that get sizes, and the places of these in their arguments after `ctx`.

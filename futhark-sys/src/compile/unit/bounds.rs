@@ -42,9 +42,10 @@ const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
 /// The checks of the current C function, and its definitions by variable.
 #[derive(Default)]
 pub(super) struct Bounds<'a, 'l> {
-    /// Those read so far.
-    numbers: BTreeMap<&'a str, &'l Expr<'a>>,
-    conditions: BTreeMap<&'a str, &'a str>,
+    /// The integers that were defined so far.
+    pub numbers: BTreeMap<&'a str, &'l Expr<'a>>,
+    /// All definitions of the form `bool name = condition;`.
+    pub conditions: BTreeMap<&'a str, &'a str>,
     /// The indices that are not compared with zero, by the comparison with their upper bound.
     indices: BTreeMap<String, &'a str>,
     /// The comparisons of the others, and of those that we compare with zero.
@@ -52,11 +53,6 @@ pub(super) struct Bounds<'a, 'l> {
 }
 
 impl<'a, 'l> Bounds<'a, 'l> {
-    /// Records the definition of an integer.
-    pub(super) fn define(&mut self, name: &'a str, value: &'l Expr<'a>) {
-        self.numbers.insert(name, value);
-    }
-
     /// Records a check of indices, when all conditions of the function are known.
     pub(super) fn announce(&mut self, condition: &'a str, message: &Message<'a>) {
         for (parts, dim) in indices(message) {
@@ -93,11 +89,6 @@ impl<'a, 'l> Bounds<'a, 'l> {
             .find(|(comparison, _)| condition.contains(comparison.as_str()))?;
         self.compared.insert(comparison.clone());
         Some(condition.replace(comparison, &format!("({comparison} && {index} >= 0)")))
-    }
-
-    /// Records a definition of the form `bool name = condition;`, before the function is written.
-    pub(super) fn test(&mut self, name: &'a str, condition: &'a str) {
-        self.conditions.insert(name, condition);
     }
 
     /// Returns the terms to add to the condition of a check; each is true if the check must fail.

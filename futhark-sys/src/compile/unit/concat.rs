@@ -22,21 +22,13 @@ use crate::compile::generated::token::span;
 pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
     let mut checks = BTreeMap::<usize, String>::new();
     for (i, line) in lines.iter().enumerate() {
-        let Statement::Set {
-            name,
-            is_definition: true,
-            ..
-        } = line.statement
-        else {
+        let Statement::Set(set) = &line.statement else {
             continue;
         };
-        if !name.starts_with("tmp_offs_") {
+        if !set.is_definition || !set.name.starts_with("tmp_offs_") {
             continue;
         }
-        let parts = parts(&lines[i..], name);
-        if parts.is_empty() {
-            continue;
-        }
+        let parts = parts(&lines[i..], set.name);
         let indent = line.indent();
         let terms: Vec<_> = parts.iter().map(|part| format!("{part} < 0")).collect();
         let check = format!(
@@ -46,8 +38,10 @@ pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
              {indent}}}\n",
             terms.join(" || ")
         );
-        let place = place(lines, i, &parts);
-        checks.entry(place).or_default().push_str(&check);
+        if !parts.is_empty() {
+            let place = place(lines, i, &parts);
+            checks.entry(place).or_default().push_str(&check);
+        }
     }
     checks
 }
@@ -57,14 +51,9 @@ fn parts<'a>(lines: &[Line<'a>], offset: &str) -> Vec<&'a str> {
     let block = lines[0].indent().len();
     let in_block = |line: &&Line<'_>| line.text.trim().is_empty() || line.indent().len() >= block;
     let part = |line: &Line<'a>| match (&line.statement, &*line.tokens) {
-        (
-            Statement::Set {
-                name,
-                operator: "+=",
-                ..
-            },
-            [_, _, length @ .., ";"],
-        ) if *name == offset => Some(span(line.text, length)),
+        (Statement::Set(set), [_, "+=", length @ .., ";"]) if set.name == offset => {
+            Some(span(line.text, length))
+        }
         _ => None,
     };
     lines.iter().take_while(in_block).filter_map(part).collect()

@@ -100,6 +100,9 @@ const DRIVER_HEADERS: &str = "CL/cl.h cuda.h cuda_runtime.h nvrtc.h hip/hip_runt
 /// Headers in the generated text that are for device code or for other systems.
 const NOT_OURS: [&str; 3] = ["cuda_fp16.h", "windows.h", "assert.h"];
 
+/// The beginnings of macros that configure headers.
+const STEERING: [&str; 2] = ["#define CL_", "#define __HIP_PLATFORM"];
+
 /// The system headers that the generated text includes, with the macros that configure them.
 /// They precede the hooks, so that those apply only to generated code.
 fn headers(directives: &[&str]) -> String {
@@ -118,12 +121,8 @@ fn headers(directives: &[&str]) -> String {
             Some(header) => {
                 format!("#if __has_include(<{header}>)\n#include <{header}>\n#endif\n")
             }
-            None => {
-                let mut steering = ["#define CL_", "#define __HIP_PLATFORM"].iter();
-                steering
-                    .any(|start| line.starts_with(start))
-                    .then(|| format!("{line}\n"))?
-            }
+            None if STEERING.iter().any(|start| line.starts_with(start)) => format!("{line}\n"),
+            None => return None,
         };
         seen.insert(line).then_some(text)
     });

@@ -33,13 +33,11 @@ fn is_known(line: &Line<'_>, at: usize) -> bool {
         {
             true
         }
-        Statement::Loop { count: Some(_), .. } => true,
+        Statement::Loop(Some(_), _) => true,
         // Numbers. The lengths that are added to the offset of a part of a concatenation are compared with zero.
-        Statement::Set {
-            operator: "=" | "+=" | "-=",
-            value: Some(_),
-            ..
-        } => true,
+        Statement::Set(set) if set.value.is_some() && matches!(set.operator, "=" | "+=" | "-=") => {
+            true
+        }
         // Text.
         Statement::Message(_) => true,
         // Conditions, whose arithmetic `bounds` checks where a check of the compiler depends on it.

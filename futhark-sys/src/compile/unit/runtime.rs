@@ -1,14 +1,14 @@
 //! Checks the sizes that functions of the runtime receive, inside of these functions, and replaces
 //! arithmetic of the runtime that cuts sizes to 32 bits.
 
-use std::borrow::Cow;
+use crate::compile::generated::token::identifier;
 
-/// A function of a GPU backend that receives sizes from the functions of the program.
-pub(super) enum Definition<'a> {
-    /// `gpu_kernel_f(ctx, grid_x, …, block_x, …, shared_bytes, …)`: launches a kernel.
-    Launch,
-    /// `futrts_builtinzhreplicate_i32(ctx, mem, count, value)` and the like: fill an array.
-    Fill { count: &'a str, of_units: bool },
+/// A check in a function of a GPU backend that receives sizes from the functions of the program.
+pub(super) struct Check {
+    /// The line that gets it.
+    pub line: &'static str,
+    /// The line with the check.
+    pub text: String,
 }
 
 /// The sizes of a launch, which the compiler declares as 32-bit numbers.
@@ -23,7 +23,10 @@ const LAUNCH: [&str; 7] = [
 ];
 
 /// The condition in a function that launches a kernel.
-const LAUNCHES: &str = "if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {";
+const LAUNCHES: &str = "    if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {";
+
+/// The first line in a function that fills an array.
+const FILLS: &str = "    int err = 0;";
 
 /// Lines that cut sizes to 32 bits, divide by a setting, or ask the user, and those that do not.
 const CUTS: [(&str, &str); 8] = [
@@ -80,58 +83,50 @@ const LOOPS: [(&str, &str); 2] = [
     ),
 ];
 
-impl<'a> Definition<'a> {
-    /// Reads the first line of a definition, and returns it with wide parameters. The inner `None` stands for
-    /// one in an unknown form.
-    pub(super) fn read(line: &'a str) -> Option<Option<(Definition<'a>, Cow<'a, str>)>> {
-        if line.ends_with(';') || line.starts_with([' ', '/', '"', '#']) {
+/// Reads the first line of the definition of such a function: `gpu_kernel_f(ctx, grid_x, …, block_x, …, shared_bytes, …)`
+/// launches a kernel; `futrts_builtinzhreplicate_i32(ctx, mem, count, value)` and the like fill an array. Returns it with
+/// wide parameters, and the check. The inner `None` stands for one in an unknown form.
+pub(super) fn definition(line: &str) -> Option<Option<(String, Check)>> {
+    if line.ends_with(';') || line.starts_with([' ', '/', '"', '#']) {
+        return None;
+    }
+    let (head, _) = line.split_once('(')?;
+    let (_, name) = head.rsplit_once(' ')?;
+    match name.strip_prefix("futrts_builtinzh") {
+        Some(fill) => Some(self::fill(line, fill == "replicate_unit")),
+        None => name.starts_with("gpu_kernel_").then(|| launch(line)),
+    }
+}
+
+fn launch(line: &str) -> Option<(String, Check)> {
+    let mut wide = line.to_owned();
+    for name in LAUNCH {
+        let narrow = format!("unsigned int {name}");
+        if !wide.contains(&narrow) {
             return None;
         }
-        let (head, _) = line.split_once('(')?;
-        if head.contains(" gpu_kernel_") {
-            let wide = |line: Cow<'a, str>, name: &str| {
-                let narrow = format!("unsigned int {name}");
-                let wide = format!("int64_t {name}");
-                line.contains(&narrow)
-                    .then(|| line.replacen(&narrow, &wide, 1).into())
-            };
-            let line = LAUNCH.into_iter().try_fold(line.into(), wide);
-            return Some(line.map(|line| (Definition::Launch, line)));
-        }
-        let (at, _) = head.match_indices(" futrts_builtinzh").next()?;
-        let fill = &line[at + " futrts_builtinzh".len()..];
-        let count = fill.split_once(", int64_t ").map(|(_, rest)| {
-            let end = rest.find([',', ')']).unwrap_or(rest.len());
-            &rest[..end]
-        });
-        let of_units = fill.starts_with("replicate_unit(");
-        let fill = |count| (Definition::Fill { count, of_units }, line.into());
-        Some(count.map(fill))
+        wide = wide.replacen(&narrow, &format!("int64_t {name}"), 1);
     }
+    let (sizes, launches) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
+    let text = format!(
+        "    if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        \
+                 return FUTHARK_PROGRAM_ERROR;\n    if ({launches} != 0) {{"
+    );
+    Some((
+        wide,
+        Check {
+            line: LAUNCHES,
+            text,
+        },
+    ))
+}
 
-    /// The line with the check in front of or behind it, if it is the one where the check belongs.
-    pub(super) fn check(&self, line: &str) -> Option<String> {
-        match (self, line.trim_start()) {
-            (Definition::Launch, LAUNCHES) => {
-                let sizes = LAUNCH.join(", ");
-                let launches = LAUNCH[..6].join(" != 0 && ");
-                Some(format!(
-                    "    if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        \
-                             return FUTHARK_PROGRAM_ERROR;\n    if ({launches} != 0) {{"
-                ))
-            }
-            (Definition::Fill { count, of_units }, "int err = 0;") => {
-                let nothing_else = match of_units {
-                    true => "\n    goto cleanup;",
-                    false => "",
-                };
-                Some(format!(
-                    "{line}\n    FUT_CHECK_COUNT({count}){nothing_else}"
-                ))
-            }
-            _ => None,
-        }
-    }
+fn fill(line: &str, of_units: bool) -> Option<(String, Check)> {
+    let (_, count) = line.split_once(", int64_t ")?;
+    let count = identifier(count);
+    let nothing_else = if of_units { "\n    goto cleanup;" } else { "" };
+    let text = format!("{FILLS}\n    FUT_CHECK_COUNT({count}){nothing_else}");
+    Some((line.to_owned(), Check { line: FILLS, text }))
 }
 
 /// Whether a function begins on the line that can divide integers, as `SCALAR_FUN_ATTR int64_t sdiv64(int64_t x, int64_t y) {`.

@@ -21,17 +21,16 @@
 //! `fut_hooks.h`, fills, copies and launches by checks that are inserted here and in `runtime.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use futhark_manifest::Version;
 
 use super::bounds::Bounds;
 use super::concat;
 use super::operations;
-use super::runtime::{self, Definition};
+use super::runtime::{self, Check};
 use crate::compile::error::Error;
 use crate::compile::generated::expr::Expr;
-use crate::compile::generated::lines::{Line, Passed, Purpose, Statement};
+use crate::compile::generated::lines::{Line, Passed, Purpose, Set, Statement};
 use crate::compile::generated::token::identifier;
 
 /// The generated C with checked sizes.
@@ -41,35 +40,35 @@ use crate::compile::generated::token::identifier;
 /// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an
 /// unknown form.
 pub(in crate::compile) fn checked(lines: &[Line<'_>], version: &Version) -> Result<String, Error> {
-    let sizes = variables(lines, |line| match &line.statement {
-        Statement::Pass(passed) => passed.sizes.iter().map(|(_, size)| size).collect(),
-        _ => Vec::new(),
-    });
-    let counts = variables(lines, |line| match &line.statement {
-        Statement::Loop { count, .. } => count.iter().collect(),
-        _ => Vec::new(),
-    });
-    let concatenations = concat::checks(lines);
+    let (mut sizes, mut counts) = (Vec::new(), Vec::new());
+    for line in lines {
+        match &line.statement {
+            Statement::Pass(passed) => {
+                (passed.sizes.iter()).for_each(|(_, size)| size.names(&mut sizes));
+            }
+            Statement::Loop(Some(count), _) => count.names(&mut counts),
+            _ => {}
+        }
+    }
     let mut writer = Writer {
-        sizes,
-        counts,
+        sizes: variables(lines, sizes),
+        counts: variables(lines, counts),
         passed: BTreeSet::new(),
         version,
-        text: String::new(),
     };
     writer.find_passed(lines);
-    for (begin, end) in items(lines) {
-        let mut scope = writer.scope(&lines[begin..end]);
-        let mut i = begin;
-        while i < end {
-            if let Some(check) = concatenations.get(&i) {
-                writer.text.push_str(check);
-            }
-            if let Some(counts) = counts_of_units(&lines[i..end]) {
-                writer.write_check(lines[i].indent(), counts.iter().copied(), &scope);
+    let mut text = String::new();
+    for item in items(lines) {
+        let concatenations = concat::checks(item);
+        let mut scope = writer.scope(item);
+        let mut i = 0;
+        while let Some(line) = item.get(i) {
+            text.extend(concatenations.get(&i).map(String::as_str));
+            if let Some(counts) = counts_of_units(&item[i..]) {
+                text += &scope.check_count(line.indent(), &counts);
                 i += 2 * counts.len() - 1;
             } else {
-                writer.write_line(&lines[i], lines.get(i + 1), &mut scope)?;
+                text += &writer.line(line, item.get(i + 1), &mut scope)?;
                 i += 1;
             }
         }
@@ -79,15 +78,12 @@ pub(in crate::compile) fn checked(lines: &[Line<'_>], version: &Version) -> Resu
             return Err(Error::unsupported(version, line, why));
         }
     }
-    Ok(writer.text)
+    Ok(text)
 }
 
-/// The first line and the end of each function, together with the text before it.
-fn items(lines: &[Line<'_>]) -> Vec<(usize, usize)> {
-    let is_end = |&i: &usize| i == lines.len() || lines[i - 1].text.starts_with('}');
-    let ends = (1..=lines.len()).filter(is_end);
-    ends.scan(0, |begin, end| Some((std::mem::replace(begin, end), end)))
-        .collect()
+/// Each function, together with the text before it.
+fn items<'l, 'a>(lines: &'l [Line<'a>]) -> impl Iterator<Item = &'l [Line<'a>]> {
+    lines.split_inclusive(|line| line.text.starts_with('}'))
 }
 
 /// The dimensions of a fill with values that need no memory, such as `replicate n ()`, if one begins `lines`; the innermost
@@ -99,49 +95,30 @@ fn items(lines: &[Line<'_>]) -> Vec<(usize, usize)> {
 /// }
 /// ```
 fn counts_of_units<'l, 'a>(lines: &'l [Line<'a>]) -> Option<Vec<&'l Expr<'a>>> {
-    let has_body = |line: &&Line<'_>| {
-        matches!(
-            line.statement,
-            Statement::Loop {
-                is_empty: false,
-                ..
-            }
-        )
-    };
-    let outer = lines.iter().take_while(has_body).count();
-    let counts = lines
-        .get(..=outer)?
-        .iter()
-        .rev()
-        .map(|line| match &line.statement {
-            Statement::Loop { count, .. } => count.as_ref(),
-            _ => None,
-        });
-    let counts = counts.collect::<Option<_>>()?;
-    let ends = lines.get(outer + 1..2 * outer + 1)?;
-    ends.iter()
-        .all(|line| line.text.trim() == "}")
-        .then_some(counts)
+    let mut counts = Vec::new();
+    for line in lines {
+        let Statement::Loop(count, is_empty) = &line.statement else {
+            return None;
+        };
+        counts.insert(0, count.as_ref()?);
+        if *is_empty {
+            let ends = lines.get(counts.len()..2 * counts.len() - 1)?;
+            let are_ends = ends.iter().all(|line| line.text.trim() == "}");
+            return are_ends.then_some(counts);
+        }
+    }
+    None
 }
 
-/// The variables on which the expressions depend that `roots` returns.
-fn variables<'l, 'a>(
-    lines: &'l [Line<'a>],
-    roots: impl Fn(&'l Line<'a>) -> Vec<&'l Expr<'a>>,
-) -> BTreeSet<&'a str> {
-    let mut definitions: BTreeMap<&str, Vec<&Expr<'_>>> = BTreeMap::new();
-    let mut open = Vec::new();
+/// The variables in `open`, and those on which they depend.
+fn variables<'a>(lines: &[Line<'a>], mut open: Vec<&'a str>) -> BTreeSet<&'a str> {
+    let mut definitions: BTreeMap<&str, Vec<&Expr<'a>>> = BTreeMap::new();
     for line in lines {
-        if let Statement::Set {
-            name,
-            operator: "=",
-            value,
-            ..
-        } = &line.statement
+        if let Statement::Set(set) = &line.statement
+            && set.operator == "="
         {
-            definitions.entry(name).or_default().extend(value);
+            (definitions.entry(set.name).or_default()).extend(&set.value);
         }
-        roots(line).iter().for_each(|root| root.names(&mut open));
     }
     let mut found = BTreeSet::new();
     while let Some(name) = open.pop() {
@@ -169,8 +146,8 @@ struct Scope<'a, 'l> {
     checked: BTreeSet<&'a str>,
     /// The variables of type `int64_t`.
     declared: BTreeSet<&'a str>,
-    /// The definition that the next lines belong to, and its first line, until its check is written.
-    definition: Option<(Definition<'a>, &'a str)>,
+    /// The check that a later line of the function gets, and the first line of the function.
+    definition: Option<(Check, &'a str)>,
     /// Whether the line before is a condition whose statement has no braces.
     is_condition: bool,
     /// Whether the line belongs to a function of the runtime that divides integers.
@@ -186,23 +163,31 @@ struct Writer<'a, 'v> {
     /// Those that are passed to a task of multicore with their checked counterpart.
     passed: BTreeSet<&'a str>,
     version: &'v Version,
-    text: String,
+}
+
+impl<'a> Scope<'a, '_> {
+    /// A check that ends the function if the product of `dims` is not a size.
+    fn check_count(&self, indent: &str, dims: &[&Expr<'a>]) -> String {
+        let dims = dims.iter().filter(|dim| !dim.is_constant());
+        let dims = dims.map(|dim| dim.checked(&self.checked));
+        let count = dims.reduce(|product, dim| format!("fut_times({product}, {dim})"));
+        count.map_or(String::new(), |count| {
+            format!("{indent}FUT_CHECK_COUNT({count})\n")
+        })
+    }
 }
 
 impl<'a> Writer<'a, '_> {
     fn find_passed(&mut self, lines: &[Line<'a>]) {
         loop {
             let count = self.passed.len();
-            for (begin, end) in items(lines) {
-                let scope = self.scope(&lines[begin..end]);
-                let stored = lines[begin..end]
-                    .iter()
-                    .filter_map(|line| match line.statement {
-                        Statement::Store { name, .. } => Some(name),
-                        _ => None,
-                    });
-                let stored = stored.filter(|name| scope.checked.contains(name));
-                self.passed.extend(stored);
+            for item in items(lines) {
+                let scope = self.scope(item);
+                let stored = item.iter().filter_map(|line| match line.statement {
+                    Statement::Store { name, .. } => Some(name),
+                    _ => None,
+                });
+                (self.passed).extend(stored.filter(|name| scope.checked.contains(name)));
             }
             if self.passed.len() == count {
                 return;
@@ -219,26 +204,23 @@ impl<'a> Writer<'a, '_> {
                 Statement::Load { name, .. } if self.passed.contains(name) => {
                     scope.checked.insert(name);
                 }
-                Statement::Set {
-                    name,
-                    is_definition,
-                    operator,
-                    value,
-                } => {
-                    if *is_definition {
-                        scope.declared.insert(name);
+                Statement::Set(set) => {
+                    if set.is_definition {
+                        scope.declared.insert(set.name);
                     }
-                    if scope.declared.contains(name) && *operator == "=" {
-                        values.extend(value.as_ref().map(|value| (*name, value)));
+                    if scope.declared.contains(set.name) && set.operator == "=" {
+                        values.extend(set.value.as_ref().map(|value| (set.name, value)));
                     }
                 }
-                Statement::Test { name, condition } => scope.bounds.test(name, condition),
+                Statement::Test { name, condition } => {
+                    scope.bounds.conditions.insert(name, condition);
+                }
                 _ => {}
             }
         }
-        for (check, message) in lines.iter().zip(&lines[1.min(lines.len())..]) {
+        for pair in lines.windows(2) {
             if let (Statement::Check(condition), Statement::Message(message)) =
-                (&check.statement, &message.statement)
+                (&pair[0].statement, &pair[1].statement)
             {
                 scope.bounds.announce(condition, message);
             }
@@ -257,72 +239,49 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    fn write_line<'l>(
-        &mut self,
+    /// The text of a line, with what it needs in front of it and behind it.
+    fn line<'l>(
+        &self,
         line: &'l Line<'a>,
         next: Option<&Line<'a>>,
         scope: &mut Scope<'a, 'l>,
-    ) -> Result<(), Error> {
+    ) -> Result<String, Error> {
         if line.function.is_some() && !operations::are_known(line) {
             return self.refuse(line, "what becomes of its result is not known");
         }
-        let next = next.map(|next| &next.statement);
+        let (indent, next) = (line.indent(), next.map(|next| &next.statement));
         let completed = match &line.statement {
             Statement::Test { condition, .. } | Statement::Check(condition) => {
                 scope.bounds.complete(condition)
             }
             _ => None,
         };
-        match (&line.statement, next) {
-            (Statement::Pass(passed), _) => self.write_passed(line, passed, scope)?,
-            (
-                Statement::Loop {
-                    count: Some(count), ..
-                },
-                _,
-            ) => {
-                // A product of negative sizes would be a number of iterations of an array that cannot exist.
-                if !count.is_plain(&scope.checked) {
-                    self.refuse_condition(line, scope)?;
-                    let count = count.checked(&scope.checked);
-                    let _ = writeln!(self.text, "{}FUT_CHECK_ITERATIONS({count})", line.indent());
-                }
-                self.text.push_str(line.text);
+        let mut text = match (&line.statement, next, completed) {
+            (Statement::Pass(passed), ..) => self.passed_on(line, passed, scope)?,
+            // A product of negative sizes would be a number of iterations of an array that cannot exist.
+            (Statement::Loop(Some(count), _), ..) if !count.is_plain(&scope.checked) => {
+                self.refuse_condition(line, scope)?;
+                let count = count.checked(&scope.checked);
+                format!("{indent}FUT_CHECK_ITERATIONS({count})\n{}", line.text)
             }
-            (Statement::Check(condition), Some(Statement::Message(message))) => {
+            (Statement::Check(condition), Some(Statement::Message(message)), completed) => {
                 let mut terms = vec![format!("!{}", completed.as_deref().unwrap_or(condition))];
                 terms.extend(scope.bounds.missing(condition, message));
-                let (indent, terms) = (line.indent(), terms.join(" || "));
-                let _ = write!(self.text, "{indent}if ({terms}) {{");
+                format!("{indent}if ({}) {{", terms.join(" || "))
             }
-            (Statement::Test { name, .. }, _) if completed.is_some() => {
-                let condition = completed.unwrap_or_default();
-                let _ = write!(self.text, "{}bool {name} = {condition};", line.indent());
+            (Statement::Test { name, .. }, _, Some(condition)) => {
+                format!("{indent}bool {name} = {condition};")
             }
-            _ => self.write_other(line, scope)?,
+            _ => self.other(line, scope)?,
+        };
+        text.push('\n');
+        if let Some(counterpart) = self.counterpart(line, scope)? {
+            text += &format!("{indent}{counterpart}\n");
         }
-        self.text.push('\n');
-        match &line.statement {
-            Statement::Declare(name) if scope.checked.contains(name) => {
-                let _ = writeln!(self.text, "{}int64_t fut_{name};", line.indent());
-            }
-            // `concat` reads what is added to an offset.
-            Statement::Set {
-                name,
-                is_definition,
-                operator,
-                value,
-            } if scope.declared.contains(name)
-                && !(*operator == "+=" && name.starts_with("tmp_offs_")) =>
-            {
-                let declaration = if *is_definition { "int64_t " } else { "" };
-                let value = value.as_ref().filter(|_| *operator == "=");
-                self.define(line, declaration, name, value, scope)?;
-                if let Some(value) = value.filter(|_| *is_definition) {
-                    scope.bounds.define(name, value);
-                }
-            }
-            _ => self.pass(line, scope),
+        if let Statement::Set(set) = &line.statement
+            && let ("=", true, Some(value)) = (set.operator, set.is_definition, &set.value)
+        {
+            scope.bounds.numbers.insert(set.name, value);
         }
         let code = line.text.trim();
         if !code.is_empty() && !code.starts_with("//") {
@@ -330,85 +289,59 @@ impl<'a> Writer<'a, '_> {
             scope.is_condition = conditions.any(|condition| code.starts_with(condition))
                 && !code.ends_with(['{', '}', ';']);
         }
-        Ok(())
+        Ok(text)
     }
 
-    /// Writes a line with its sizes in checked arithmetic.
-    fn write_passed(
-        &mut self,
+    /// A line with its sizes in checked arithmetic.
+    fn passed_on(
+        &self,
         line: &Line<'a>,
         passed: &Passed<'a>,
         scope: &Scope<'a, '_>,
-    ) -> Result<(), Error> {
+    ) -> Result<String, Error> {
         if passed.purpose == Purpose::Copy {
             self.refuse_condition(line, scope)?;
-            let dims = passed.sizes.iter().map(|(_, dim)| dim);
-            self.write_check(line.indent(), dims, scope);
-            self.text.push_str(line.text);
-            return Ok(());
+            let dims: Vec<_> = passed.sizes.iter().map(|(_, dim)| dim).collect();
+            return Ok(scope.check_count(line.indent(), &dims) + line.text);
         }
-        let mut at = 0;
-        for (place, size) in &passed.sizes {
-            self.text.push_str(&line.text[at..place.start]);
-            let checked = size.checked(&scope.checked);
-            match (passed.purpose, size) {
-                // A length in bytes, or the size in a task, without a multiplication.
-                (Purpose::Allocate, Expr::Name(_)) => {
-                    let _ = write!(self.text, "fut_size({checked})");
-                }
-                _ => self.text.push_str(&checked),
+        let mut text = line.text.to_owned();
+        for (place, size) in passed.sizes.iter().rev() {
+            let mut checked = size.checked(&scope.checked);
+            // A length in bytes, or the size in a task, without a multiplication.
+            if let (Purpose::Allocate, Expr::Name(_)) = (passed.purpose, size) {
+                checked = format!("fut_size({checked})");
             }
-            at = place.end;
+            text.replace_range(place.clone(), &checked);
         }
-        self.text.push_str(&line.text[at..]);
-        Ok(())
+        Ok(text)
     }
 
-    /// Writes a check that ends the function if the product of `dims` is not a size.
-    fn write_check<'e>(
-        &mut self,
-        indent: &str,
-        dims: impl Iterator<Item = &'e Expr<'a>>,
-        scope: &Scope<'a, '_>,
-    ) where
-        'a: 'e,
-    {
-        let dims = dims.filter(|dim| !dim.is_constant());
-        let times = |product: String, dim: String| format!("fut_times({product}, {dim})");
-        let dims = dims.map(|dim| dim.checked(&scope.checked));
-        if let Some(count) = dims.reduce(times) {
-            let _ = writeln!(self.text, "{indent}FUT_CHECK_COUNT({count})");
-        }
-    }
-
-    fn write_other(&mut self, line: &Line<'a>, scope: &mut Scope<'a, '_>) -> Result<(), Error> {
+    fn other(&self, line: &Line<'a>, scope: &mut Scope<'a, '_>) -> Result<String, Error> {
         self.refuse_address(line, scope)?;
-        if let Some(definition) = Definition::read(line.text) {
-            let Some((definition, text)) = definition else {
+        if let Some(definition) = runtime::definition(line.text) {
+            let Some((text, check)) = definition else {
                 return self.refuse(line, "its sizes are not in the known form");
             };
-            scope.definition = Some((definition, line.text));
-            self.text.push_str(&text);
-            return Ok(());
+            scope.definition = Some((check, line.text));
+            return Ok(text);
         }
         if !line.text.starts_with(' ') {
             scope.divides = runtime::divides(line.text);
         }
-        let check = scope.definition.as_ref();
-        if let Some(text) = check.and_then(|(definition, _)| definition.check(line.text)) {
-            scope.definition = None;
-            self.text.push_str(&text);
-        } else if let Some(text) = runtime::replaced(line.text, scope.divides) {
-            self.text.push_str(&text);
-        } else if runtime::is_unknown_call(line.text) {
-            return self.refuse(line, "it starts a parallel loop in an unknown form");
-        } else {
-            self.text.push_str(line.text);
+        let check = (scope.definition).take_if(|(check, _)| check.line == line.text);
+        let changed = match check {
+            Some((check, _)) => Some(check.text),
+            None => runtime::replaced(line.text, scope.divides),
+        };
+        match changed {
+            None if runtime::is_unknown_call(line.text) => {
+                self.refuse(line, "it starts a parallel loop in an unknown form")
+            }
+            changed => Ok(changed.unwrap_or_else(|| line.text.to_owned())),
         }
-        Ok(())
     }
 
-    fn refuse(&self, line: &Line<'_>, why: &str) -> Result<(), Error> {
+    fn refuse<T>(&self, line: &Line<'_>, why: &str) -> Result<T, Error> {
         Err(Error::unsupported(self.version, line.text.trim(), why))
     }
 
@@ -431,56 +364,59 @@ impl<'a> Writer<'a, '_> {
             })
     }
 
-    /// On multicore, structures pass variables to tasks. Adds the checked counterpart of each size.
-    fn pass(&mut self, line: &Line<'a>, scope: &Scope<'a, '_>) {
-        let (indent, text) = (line.indent(), &mut self.text);
-        match line.statement {
+    /// The checked counterpart of a declaration, a definition or an assignment. On multicore, structures pass variables
+    /// to tasks, with the counterpart of each size.
+    fn counterpart(&self, line: &Line<'a>, scope: &Scope<'a, '_>) -> Result<Option<String>, Error> {
+        let is_checked = |name: &str| scope.checked.contains(name);
+        Ok(match &line.statement {
+            Statement::Declare(name) if is_checked(name) => Some(format!("int64_t fut_{name};")),
             Statement::Field(name) if self.passed.contains(name) => {
-                let _ = writeln!(text, "{indent}int64_t fut_free_{name};");
+                Some(format!("int64_t fut_free_{name};"))
             }
             Statement::Store { task, name } if self.passed.contains(name) => {
-                let is_checked = scope.checked.contains(name);
-                let fut = if is_checked { "fut_" } else { "" };
-                let _ = writeln!(text, "{indent}{task}.fut_free_{name} = {fut}{name};");
+                let fut = if is_checked(name) { "fut_" } else { "" };
+                Some(format!("{task}.fut_free_{name} = {fut}{name};"))
             }
             Statement::Load { task, name } if self.passed.contains(name) => {
-                let _ = writeln!(
-                    text,
-                    "{indent}int64_t fut_{name} = {task}->fut_free_{name};"
-                );
+                Some(format!("int64_t fut_{name} = {task}->fut_free_{name};"))
             }
-            _ => {}
-        }
+            Statement::Set(set) if scope.declared.contains(set.name) => {
+                self.checked_value(line, set, scope)?
+            }
+            _ => None,
+        })
     }
 
-    /// Writes the checked counterpart of a definition or an assignment.
-    fn define(
-        &mut self,
-        line: &Line<'_>,
-        declaration: &str,
-        name: &str,
-        value: Option<&Expr<'a>>,
+    fn checked_value(
+        &self,
+        line: &Line<'a>,
+        set: &Set<'a>,
         scope: &Scope<'a, '_>,
-    ) -> Result<(), Error> {
-        let Some(value) = value else {
-            if !self.sizes.contains(name) && !scope.checked.contains(name) {
-                return Ok(());
+    ) -> Result<Option<String>, Error> {
+        let name = set.name;
+        let (is_checked, is_offset) = (scope.checked.contains(name), name.starts_with("tmp_offs_"));
+        match (set.operator, &set.value) {
+            // `concat` reads what is added to an offset.
+            ("+=", _) if is_offset => Ok(None),
+            ("=", Some(value)) if is_checked => {
+                self.refuse_condition(line, scope)?;
+                let declaration = if set.is_definition { "int64_t " } else { "" };
+                let value = match name.starts_with("conc_tmp_") {
+                    true => value.concatenation(&scope.checked),
+                    false => value.checked(&scope.checked),
+                };
+                Ok(Some(format!("{declaration}fut_{name} = {value};")))
             }
-            let why = format!("the size in `{}` cannot be read", line.text.trim());
-            return Err(Error::unsupported(self.version, name, &why));
-        };
-        if scope.checked.contains(name) {
-            let value = match name.starts_with("conc_tmp_") {
-                true => value.concatenation(&scope.checked),
-                false => value.checked(&scope.checked),
-            };
-            self.refuse_condition(line, scope)?;
-            let indent = line.indent();
-            let _ = writeln!(self.text, "{indent}{declaration}fut_{name} = {value};");
+            ("=", Some(_)) => Ok(None),
+            _ if is_checked || self.sizes.contains(name) => {
+                let why = format!("the size in `{}` cannot be read", line.text.trim());
+                Err(Error::unsupported(self.version, name, &why))
+            }
+            _ => Ok(None),
         }
-        Ok(())
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
