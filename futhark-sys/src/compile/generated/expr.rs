@@ -42,13 +42,10 @@ impl<'a> Expr<'a> {
                 at += group(&condition[at..])?;
             }
         }
-        match *condition {
-            ["!", ref inner @ ..] => Self::operands_of(text, inner),
-            _ => match (Expr::parse(text, condition), condition) {
-                (Some(value), _) => Some(vec![value]),
-                (None, ["(", inner @ .., ")"]) => Self::operands_of(text, inner),
-                _ => None,
-            },
+        match (Expr::parse(text, condition), condition) {
+            (Some(value), _) => Some(vec![value]),
+            (None, ["!", inner @ ..] | ["(", inner @ .., ")"]) => Self::operands_of(text, inner),
+            _ => None,
         }
     }
 

@@ -94,24 +94,21 @@ pub(in crate::compile) struct Layouts {
 impl Layouts {
     pub(super) fn read(source: &Source<'_>, program: &Program) -> Result<Layouts, Error> {
         let version = &program.version;
-        let mut layouts = Layouts {
-            opaque: BTreeMap::new(),
-            arrays: BTreeMap::new(),
-        };
+        let (mut opaque, mut arrays) = (BTreeMap::new(), BTreeMap::new());
         for ty in program.types() {
             let ident = ty.c_ident().to_owned();
             if ty.as_opaque().is_some() {
                 let components = components(source, &ident, version)?;
-                layouts.opaque.insert(ident, components);
+                opaque.insert(ident, components);
             } else {
                 let array = ArrayStruct::read(&ident).ok_or_else(|| {
                     let why = "the name is not `futhark_<element type>_<rank>d`";
                     Error::unsupported(version, &format!("struct {ident}"), why)
                 })?;
-                layouts.arrays.insert(ident, array);
+                arrays.insert(ident, array);
             }
         }
-        Ok(layouts)
+        Ok(Layouts { opaque, arrays })
     }
 
     /// The components of the opaque type whose C struct is `ident`; none of another type.

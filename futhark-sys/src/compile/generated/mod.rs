@@ -79,11 +79,9 @@ impl<'a> Generated<'a> {
             true => state::fills(&source, &program.version)?,
             false => Vec::new(),
         };
-        let lines = match hardened {
-            true => lines::read(&source, &program.version)?,
-            false => Vec::new(),
-        };
+        let mut lines = Vec::new();
         if hardened {
+            lines = lines::read(&source, &program.version)?;
             calls::check(&source, &lines, &program.version)?;
             divisions::check(&source, &program.version)?;
         }

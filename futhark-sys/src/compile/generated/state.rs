@@ -44,6 +44,9 @@ impl<'a> Fill<'a> {
 
 const INIT: &str = "init_constants";
 
+const NO_RESET: &str = "kernels change this memory of the context, and `init_constants` does not fill it in the known \
+    form, so it could not be reset after a failed call";
+
 /// The fills of all state that kernels change after `init_constants`.
 pub(super) fn fills<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fill<'a>>, Error> {
     let fail = |item: &str, why: &str| Err(Error::unsupported(version, item, why));
@@ -63,13 +66,7 @@ pub(super) fn fills<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fi
         let of_state = || literals.iter().filter(|fill| fill.memory == state);
         match of_state().next_back() {
             Some(last) if of_state().all(|fill| last.includes(fill)) => found.push(*last),
-            _ => {
-                return fail(
-                    state,
-                    "kernels change this memory of the context, and `init_constants` does not \
-                     fill it in the known form, so it could not be reset after a failed call",
-                );
-            }
+            _ => return fail(state, NO_RESET),
         }
     }
     Ok(found)

@@ -112,13 +112,11 @@ fn launch(line: &str) -> Option<(String, Check)> {
         "    if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        \
                  return FUTHARK_PROGRAM_ERROR;\n    if ({launches} != 0) {{"
     );
-    Some((
-        wide,
-        Check {
-            line: LAUNCHES,
-            text,
-        },
-    ))
+    let check = Check {
+        line: LAUNCHES,
+        text,
+    };
+    Some((wide, check))
 }
 
 fn fill(line: &str, of_units: bool) -> Option<(String, Check)> {

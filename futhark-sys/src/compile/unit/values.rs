@@ -48,16 +48,27 @@ fn duplicate_array(array: &ArrayStruct) -> String {
 fn opaque_value(unit: &Unit<'_>, ty: &Type) -> String {
     let (ident, free, dims) = (ty.c_ident(), ty.free(), indexed("dims", ty.rank()));
     let layouts = &unit.generated.layouts;
-    let mut c = components(unit, ty);
-    let [mut counts, mut columns, mut new_columns] = [const { String::new() }; 3];
-    for (i, array) in layouts.arrays(ident) {
-        let (new, elem) = (array.function("new"), array.elem.c_type());
+    let [mut counts, mut copies, mut undo] = [const { String::new() }; 3];
+    let [mut columns, mut new_columns] = [const { String::new() }; 2];
+    for (i, component) in layouts.components(ident).iter().enumerate() {
+        let Component::Array(array) = component else {
+            copies += &format!("FUT_COPY_SCALAR({i}) ");
+            continue;
+        };
+        let [new, free] = ["new", "free"].map(|operation| array.function(operation));
+        let elem = array.elem.c_type();
         counts += &format!("FUT_COUNT({i}) ");
+        copies += &format!("FUT_COPY_ARRAY({i}, {}) ", array.ident);
+        undo += &format!("FUT_UNDO({i}, {free}) ");
         columns += &format!("FUT_LIST_COLUMN({i}) ");
         new_columns += &format!("FUT_NEW_COLUMN({i}, {new}, {elem}, {dims}) ");
     }
+    if !undo.is_empty() {
+        undo = format!("FUT_UNDO_ALL({undo})");
+    }
+    let mut c = components(unit, ty);
     c += &format!("FUT_REFERENCES({ident}, {counts})\n");
-    c += &duplicate_opaque(ident, layouts.components(ident));
+    c += &format!("FUT_DUPLICATE_OPAQUE({ident}, {copies}, {undo})\n");
     if has_columns(unit, ty) {
         c += &format!("FUT_WRAP_COLUMNS({ident}, {free}, {columns}, {new_columns})\n");
     }
@@ -103,24 +114,6 @@ fn components(unit: &Unit<'_>, ty: &Type) -> String {
          _Static_assert(sizeof(struct {ident}) == sizeof(struct fut_read_{ident}), \
          \"{ident} has components that were not read\");\n"
     )
-}
-
-/// A copy of each component in a new struct, as the runtime's own functions make it.
-fn duplicate_opaque(ident: &str, components: &[Component]) -> String {
-    let (mut copies, mut undo) = (String::new(), String::new());
-    for (i, component) in components.iter().enumerate() {
-        match component {
-            Component::Scalar(_) => copies += &format!("FUT_COPY_SCALAR({i}) "),
-            Component::Array(array) => {
-                copies += &format!("FUT_COPY_ARRAY({i}, {}) ", array.ident);
-                undo += &format!("FUT_UNDO({i}, {}) ", array.function("free"));
-            }
-        }
-    }
-    if !undo.is_empty() {
-        undo = format!("FUT_UNDO_ALL({undo})");
-    }
-    format!("FUT_DUPLICATE_OPAQUE({ident}, {copies}, {undo})\n")
 }
 
 /// The type of the elements, if the values are arrays.

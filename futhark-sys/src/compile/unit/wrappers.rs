@@ -4,7 +4,6 @@
 //! Assertions before the wrappers compare the type of each C function with the one that follows
 //! from the manifest, so a manifest that disagrees with its code does not compile.
 
-use futhark_manifest::c::Prototype;
 use futhark_manifest::{Call, Operation, Owner, Program, Type, TypeRef};
 
 use super::inputs::{Unit, literal};
@@ -17,14 +16,9 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
     for ty in program.types() {
         c += &find_misshapen(unit, ty.c_ident());
     }
-    for Prototype {
-        name,
-        result,
-        parameters,
-        ..
-    } in program.prototypes()
-    {
-        let types: Vec<String> = parameters.iter().map(|p| p.ty.to_string()).collect();
+    for prototype in program.prototypes() {
+        let (name, result) = (prototype.name, prototype.result);
+        let types: Vec<String> = (prototype.parameters.iter().map(|p| p.ty.to_string())).collect();
         c += &format!("FUT_ASSERT_TYPE({name}, {result}, {})\n", types.join(", "));
     }
     if let Some(bytes) = blanks.values().flatten().filter_map(Blank::bytes).max() {
