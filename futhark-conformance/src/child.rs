@@ -70,7 +70,9 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Compiled::NoAsExpected => return,
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     };
-    let unchecked = steps.make("compile", "sources", || Ok(unchecked::find(program)?));
+    let unchecked = steps.make("compile", "sources", || {
+        Ok(unchecked::find(artifact.sources())?)
+    });
     let device = &spec.device;
     if !device.usable {
         let reason = format!("no device: {}", device.why());

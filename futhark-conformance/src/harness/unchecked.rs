@@ -3,35 +3,21 @@
 //! Then an index out of bounds is undefined behaviour for which the program is responsible, so
 //! failures with generated inputs are possible, and no findings.
 
-use futhark_safe::compile::imports::{candidates, names};
 use futhark_safe::compile::lexer::{self, Token};
-use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
-/// The first `#[unsafe]` in a program and its imports: the file and the line.
+/// The first `#[unsafe]` in the files of a program: the file and the line.
 ///
 /// # Errors
-/// If the source of the program cannot be read.
-pub fn find(source: &Path) -> io::Result<Option<String>> {
-    let mut seen = BTreeSet::from([source.to_owned()]);
-    let mut files = vec![(source.to_owned(), std::fs::read_to_string(source)?)];
-    while let Some((path, text)) = files.pop() {
+/// If a file cannot be read.
+pub fn find(sources: &[PathBuf]) -> io::Result<Option<String>> {
+    for path in sources {
+        let text = std::fs::read_to_string(path)?;
         let is_unsafe = |pair: &[Token<'_>; 2]| pair.map(|token| token.text) == ["#[", "unsafe"];
         if let Some([attribute, _]) = lexer::pairs(&text).find(is_unsafe) {
             let line = text[..attribute.at].matches('\n').count() + 1;
             return Ok(Some(format!("{}:{line}", path.display())));
-        }
-        for import in names(&text)
-            .flatten()
-            .flat_map(|name| candidates(&path, name))
-        {
-            // The compiler's own modules have no file.
-            if let Ok(text) = std::fs::read_to_string(&import)
-                && seen.insert(import.clone())
-            {
-                files.push((import, text));
-            }
         }
     }
     Ok(None)
@@ -40,12 +26,15 @@ pub fn find(source: &Path) -> io::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futhark_safe::compile::sources;
+    use std::path::Path;
 
     #[test]
     fn the_attribute_is_found_in_imports_and_not_in_comments() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path("lib")).unwrap();
+        let find = |source: &Path| find(&sources(source).unwrap());
         let main = "-- #[unsafe]\nimport \"lib/a\"\nentry f (x: i32) = x -- #[unsafe]\n";
         std::fs::write(path("main.fut"), main).unwrap();
         std::fs::write(path("lib/a.fut"), "import \"/prelude/x\"\nimport \"b\"\n").unwrap();
@@ -63,6 +52,6 @@ mod tests {
         std::fs::write(path("lib/c.fut"), "def f x = #[unsafe] x").unwrap();
         let found = find(&path("main.fut")).unwrap().unwrap();
         assert_eq!(found, format!("{}:1", path("lib/c.fut").display()));
-        assert!(find(&path("none.fut")).is_err());
+        assert!(super::find(&[path("none.fut")]).is_err());
     }
 }

@@ -7,9 +7,9 @@ use crate::key::key;
 use crate::protocol::RunSpec;
 use crate::record::{Finished, Header, Place};
 use crate::report::json::{Line, Lines, SCHEMA};
-use crate::toolchain;
 use crate::values::data;
 use anyhow::{Context as _, bail};
+use futhark_safe::compile::sources;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -98,11 +98,8 @@ fn with_checks(source: &str, job: &Job) -> String {
 /// A hash of the names and contents of the files of a job's program: its source, with the test blocks, those that
 /// it imports, those with values of test blocks, and the one with tuning parameters.
 fn source(job: &Job, run: &RunSpec) -> String {
-    let futhark = toolchain::open(job.compiler.path.as_ref(), &run.seen).ok();
-    let compiler = futhark.as_ref().and_then(|futhark| futhark.compiler().ok());
-    let files = compiler.and_then(|compiler| compiler.imports(&job.program).ok());
     // If imports cannot be found, that is a finding of the job, as is an unreadable file.
-    let mut files = files.unwrap_or_else(|| vec![job.program.clone()]);
+    let mut files = sources(&job.program).unwrap_or_else(|_| vec![job.program.clone()]);
     let text = fs::read_to_string(&job.program).unwrap_or_default();
     // The job reads no other files. One may be a FIFO, which would block the run.
     let read = |file: &Path| data::locate(&job.program, file, run.data_folders.as_deref()).ok();

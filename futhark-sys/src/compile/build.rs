@@ -8,7 +8,7 @@ use super::artifact::{Artifact, Linkage, Paths, read_program};
 use super::cache::{Temporary, cache_folder, is_complete};
 use super::cc;
 use super::code::{self, Code};
-use super::compiler::{self, Compiler, Wanted};
+use super::compiler::{self, Compiler};
 use super::driver::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::facts;
@@ -17,7 +17,7 @@ use super::generated::{Generated, layout};
 use super::hash::Hash;
 use super::paths::{hash_of, write};
 use super::recording::Recording;
-use super::stored::{self, REFUSED, Stored, WARNINGS};
+use super::stored::{self, REFUSED, SYMBOL, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 use super::unit::{self, Unit, raw};
 
@@ -57,7 +57,7 @@ pub struct Build {
     linkage: Linkage,
     fast: bool,
     hardened: bool,
-    options: Vec<String>,
+    pub(super) options: Vec<String>,
     flags: Vec<String>,
     raw: bool,
 }
@@ -199,9 +199,9 @@ impl Build {
                 Code::Stored(Stored {
                     folder,
                     symbol: Some(symbol),
-                    sources,
                     ..
                 }) => {
+                    let sources = Files::of(&self.source)?.paths();
                     let paths = self.paths(folder, symbol);
                     Artifact::read(paths, Vec::new(), sources).map(Some)
                 }
@@ -226,10 +226,6 @@ impl Build {
     pub fn record(&self, recording: &Recording) -> Result<Recorded, Error> {
         let folder = recording.build(&self.recorded_name()?);
         let new = Temporary::beside(&folder)?;
-        let describe = |sources: Option<&Files>, result: &str| {
-            let version = recording.version();
-            stored::describe(new.path(), &self.wanted(), version, sources, result)
-        };
         let recorded = match self.run() {
             Ok(artifact) => {
                 let header = artifact.header();
@@ -239,20 +235,18 @@ impl Build {
                     let to = new.path().join(file.file_name().unwrap_or_default());
                     std::fs::copy(&file, to).map_err(|error| Error::io("copy", &file, error))?;
                 }
-                let sources = Files::listed(&self.source, artifact.sources())?;
-                let symbol = format!("symbol {}\n", artifact.symbol());
-                describe(Some(&sources), &symbol)?;
+                write(&new.path().join(SYMBOL), artifact.symbol())?;
                 Recorded::Library
             }
             Err(error) => {
-                let Some(refused) = stored::refused(&error) else {
+                let Some(refusal) = stored::refusal(&error) else {
                     return Err(error);
                 };
-                write(&new.path().join(REFUSED), format!("{error:#}"))?;
-                describe(None, &refused)?;
+                write(&new.path().join(REFUSED), refusal)?;
                 Recorded::Refusal(error)
             }
         };
+        stored::describe(new.path(), self, recording.version())?;
         new.become_folder(&folder)?;
         Ok(recorded)
     }
@@ -278,10 +272,10 @@ impl Build {
         };
         let folder = Temporary::beside(&self.folder()?.join("interface"))?;
         let paths = self.paths(folder.path().to_owned(), String::new());
-        code.generate(&self.wanted(), &paths.in_folder(&paths.name))?;
+        code.generate(self, &paths.in_folder(&paths.name))?;
         Ok(Interface {
             program: read_program(&paths.manifest(), &paths.read("json")?)?,
-            sources: code.files_of(&self.source)?.paths(),
+            sources: Files::of(&self.source)?.paths(),
         })
     }
 
@@ -308,7 +302,7 @@ impl Build {
         let mut programs = code.made_by();
         programs.extend(cc.programs().map(Path::to_owned));
         Ok(Inputs {
-            sources: code.files_of(&self.source)?,
+            sources: Files::of(&self.source)?,
             arguments: cc.arguments(
                 self.level(),
                 self.hardened,
@@ -325,7 +319,7 @@ impl Build {
     }
 
     /// The folder for results.
-    fn folder(&self) -> Result<PathBuf, Error> {
+    pub(super) fn folder(&self) -> Result<PathBuf, Error> {
         match &self.out_dir {
             Some(folder) => Ok(folder.clone()),
             None => cache_folder("futhark-sys"),
@@ -341,33 +335,22 @@ impl Build {
         if !self.source.is_file() {
             return Err(Error::no_source(&self.source));
         }
-        let wanted = self.wanted();
         if let Some(recording) = &self.recording {
-            let found = recording.find(&self.recorded_name()?, &wanted);
+            let found = recording.find(&self.recorded_name()?, self);
             return found.map(Code::Stored);
         }
         let Some(folder) = &self.vendored else {
             return self.installed().map(Code::Compiler);
         };
-        let name = self.name();
-        let folder = folder.join(format!("{name}-{}", self.backend));
-        let (compiler, results) = (|| self.installed(), || self.folder());
-        code::vendored(&folder, &wanted, &name, compiler, results).map(Code::Stored)
+        let folder = folder.join(format!("{}-{}", self.name(), self.backend));
+        code::vendored(&folder, self).map(Code::Stored)
     }
 
     /// The selected compiler, or the default one.
-    fn installed(&self) -> Result<Compiler, Error> {
+    pub(super) fn installed(&self) -> Result<Compiler, Error> {
         match &self.compiler {
             Some(compiler) => Ok(compiler.clone()),
             None => Compiler::find_kept(Some(&self.folder()?)),
-        }
-    }
-
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted {
-            source: &self.source,
-            backend: self.backend,
-            options: &self.options,
         }
     }
 
@@ -432,7 +415,7 @@ impl Build {
     }
 
     /// The name of the generated files: the source's, without characters that a C compiler rejects.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let stem = self.source.file_stem().unwrap_or_default();
         let is_accepted = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let stem = stem.to_string_lossy();
@@ -451,7 +434,7 @@ impl Build {
         let result = self.build_in(inputs, &work, &paths.folder);
         // The folder is named after what the files contained before, and an error can be one of a file
         // that was half written.
-        let now = inputs.code.files_of(&self.source);
+        let now = Files::of(&self.source);
         let is_current = now.is_ok_and(|now| now == inputs.sources);
         if !is_current || facts::stamp(&inputs.programs) != stamp {
             return Ok(false);
@@ -466,7 +449,7 @@ impl Build {
         let headers = cc::headers(&self.folder()?)?;
         let (cc, arguments) = (&inputs.cc, &inputs.arguments);
         let base = paths.in_folder(&paths.name);
-        let warnings = inputs.code.generate(&self.wanted(), &base)?;
+        let warnings = inputs.code.generate(self, &base)?;
         let manifest_text = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest_text)?;
         if program.backend != self.backend {

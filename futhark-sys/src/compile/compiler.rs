@@ -1,15 +1,14 @@
 //! Finds and runs the Futhark compiler.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use futhark_manifest::{Backend, Version, known};
+use futhark_manifest::{Version, known};
 
+use super::build::Build;
 use super::error::{Error, ErrorKind};
 use super::facts;
-use super::files::Files;
-use super::process::{self, Output};
+use super::process;
 use super::toolchain::Toolchain;
 
 /// An executable Futhark compiler.
@@ -17,13 +16,6 @@ use super::toolchain::Toolchain;
 pub struct Compiler {
     program: PathBuf,
     version: Version,
-}
-
-/// What a build asks of a compiler, or of what one made before.
-pub(super) struct Wanted<'a> {
-    pub source: &'a Path,
-    pub backend: Backend,
-    pub options: &'a [String],
 }
 
 /// The options of the Futhark compiler that change neither the kind nor the names of its files.
@@ -206,44 +198,6 @@ impl Compiler {
         &self.version
     }
 
-    /// All files that `source` consists of, including itself.
-    ///
-    /// They are found without running the compiler, unless an import has an unusual name.
-    ///
-    /// # Errors
-    ///
-    /// * [`ErrorKind::NoSource`]: `source` does not exist.
-    /// * [`ErrorKind::Program`], [`ErrorKind::CompilerFailed`]: the compiler rejected `source`, or
-    ///   failed on it.
-    /// * [`ErrorKind::Io`]: a file cannot be read, or the compiler cannot be run.
-    pub fn imports(&self, source: &Path) -> Result<Vec<PathBuf>, Error> {
-        Ok(self.files_of(source)?.paths())
-    }
-
-    /// A hash of the code of `source` and its imports, which is the same for all versions of the
-    /// compiler. Comments, layout, and the place of the files do not matter.
-    ///
-    /// # Errors
-    ///
-    /// As [`imports`](Self::imports).
-    pub fn hash(&self, source: &Path) -> Result<String, Error> {
-        Ok(self.files_of(source)?.program())
-    }
-
-    /// The files that `source` consists of, as they are now.
-    ///
-    /// # Errors
-    ///
-    /// As [`imports`](Self::imports).
-    pub(super) fn files_of(&self, source: &Path) -> Result<Files, Error> {
-        if let Some(files) = Files::scan(source)? {
-            return Ok(files);
-        }
-        let output = self.checked([OsStr::new("imports"), source.as_os_str()], source)?;
-        let paths: Vec<PathBuf> = output.stdout().lines().map(PathBuf::from).collect();
-        Files::listed(source, &paths)
-    }
-
     /// A value of the type `ty`, such as `[10]i32`, in the binary data format. `futhark test` uses
     /// the same values for `random input`.
     ///
@@ -263,31 +217,17 @@ impl Compiler {
     }
 
     /// Compiles a program as a library to `base.c`, `base.h` and `base.json`; returns the warnings.
-    pub(super) fn generate(&self, wanted: &Wanted<'_>, base: &Path) -> Result<String, Error> {
-        let arguments = [
-            OsStr::new(wanted.backend.as_str()),
-            OsStr::new("--library"),
-            wanted.source.as_os_str(),
-            OsStr::new("-o"),
-            base.as_os_str(),
-        ];
-        let options = wanted.options.iter().map(OsStr::new);
-        let output = self.checked(arguments.into_iter().chain(options), wanted.source)?;
-        Ok(output.stderr())
-    }
-
-    /// Runs the compiler on `source`; an error contains its stderr.
-    fn checked<'a>(
-        &self,
-        arguments: impl IntoIterator<Item = &'a OsStr>,
-        source: &Path,
-    ) -> Result<Output, Error> {
-        let output = process::run(Command::new(&self.program).args(arguments))
-            .map_err(|error| Error::io("run", &self.program, error))?;
-        if output.status.success() {
-            return Ok(output);
-        }
+    pub(super) fn generate(&self, build: &Build, base: &Path) -> Result<String, Error> {
+        let source = build.source();
+        let mut command = Command::new(&self.program);
+        command.args([build.backend().as_str(), "--library"]);
+        command.arg(source).arg("-o").arg(base).args(&build.options);
+        let output =
+            process::run(&mut command).map_err(|error| Error::io("run", &self.program, error))?;
         let text = output.stderr();
+        if output.status.success() {
+            return Ok(text);
+        }
         let text = text.trim_end();
         let (kind, what) = match is_internal(output.status.code(), text) {
             true => (

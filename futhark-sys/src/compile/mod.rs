@@ -14,8 +14,7 @@
 //! cc.rs         compiles it with our headers, links or archives it
 //! driver.rs     finds the C compiler and the archiver
 //! bindgen.rs    Rust declarations of name.h, for raw modules (feature `raw`)
-//! files.rs      the source files of a program, and their part of the cache key
-//! imports.rs    finds imports without the Futhark compiler
+//! files.rs      finds the source files of a program without the compiler; their part of the cache key
 //! lexer.rs      splits Futhark text into tokens
 //! facts.rs      keeps what compilers report about themselves; tells whether a file was replaced
 //! cache.rs      the default folder for results, and folders that are complete or not there
@@ -40,8 +39,6 @@ mod files;
 mod generated;
 mod hash;
 #[doc(hidden)]
-pub mod imports;
-#[doc(hidden)]
 pub mod lexer;
 mod paths;
 #[doc(hidden)]
@@ -58,5 +55,6 @@ pub use build::{BACKENDS, Build, Interface, Recorded};
 pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{Error, ErrorKind};
+pub use files::sources;
 pub use recording::Recording;
 pub use toolchain::{Toolchain, Vendor};

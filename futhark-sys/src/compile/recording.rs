@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Version;
 
-use super::compiler::{Compiler, Wanted};
+use super::build::Build;
+use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::paths::write;
 use super::stored::Stored;
@@ -106,7 +107,7 @@ impl Recording {
     }
 
     /// Looks up a build by its name.
-    pub(super) fn find(&self, name: &str, wanted: &Wanted<'_>) -> Result<Stored, Error> {
+    pub(super) fn find(&self, name: &str, build: &Build) -> Result<Stored, Error> {
         let fail = |why| {
             let message = format!("{why}.\nRecord it again, or install the compiler");
             Error::new(ErrorKind::NoCompiler, message)
@@ -115,12 +116,12 @@ impl Recording {
         if !folder.is_dir() {
             return Err(fail(format!(
                 "{} is not recorded for {} in {}, a recording of Futhark {}, or its text or its options have changed",
-                wanted.source.display(),
-                wanted.backend,
+                build.source().display(),
+                build.backend(),
                 self.folder.display(),
                 self.version
             )));
         }
-        Stored::open(&folder, wanted, fail)
+        Stored::open(&folder, build, fail)
     }
 }
