@@ -49,7 +49,7 @@ impl CCompiler {
     /// the variables that the compiler itself reads. The cc crate passes on the whole environment,
     /// so its own list cannot be part of a cache key.
     pub(super) fn command_line(&self) -> Vec<OsString> {
-        let mut words = self.words.clone();
+        let mut words: Vec<OsString> = self.words.iter().map(OsString::from).collect();
         for name in READ_BY_COMPILERS.split(' ') {
             words.push(name.into());
             words.push(std::env::var_os(name).unwrap_or_default());
@@ -95,8 +95,7 @@ impl CCompiler {
 
     /// Whether the result of these arguments refers to source files, for debuggers.
     pub(super) fn debugs(&self, arguments: &[String]) -> bool {
-        let words = self.words.iter().filter_map(|word| word.to_str());
-        let mut all = arguments.iter().map(String::as_str).chain(words);
+        let mut all = arguments.iter().chain(&self.words);
         all.any(|word| word.starts_with("-g"))
     }
 
@@ -166,7 +165,8 @@ impl CCompiler {
     /// The folder of the compiler's own headers, such as `stddef.h`, if known.
     #[cfg(feature = "raw")]
     pub(super) fn own_headers(&self) -> Option<String> {
-        let folder = self.ask_for("-print-file-name=include").ok()?;
+        let output = process::query(self.command().arg("-print-file-name=include")).ok()?;
+        let folder = output.stdout().trim().to_owned();
         Path::new(&folder).is_dir().then_some(folder)
     }
 }

@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::cache::temporary;
 use super::error::Error;
 use super::hash::Hash;
 use super::toolchain::{self, Toolchain};
@@ -17,58 +16,42 @@ pub(super) fn version(
 ) -> Result<String, Error> {
     let name = Hash::new().with("version");
     let name = name.with(program.as_os_str().as_encoded_bytes());
-    let programs = vec![program.to_owned()];
-    kept(results, name, programs.clone(), || {
-        Ok((programs.clone(), ask()?))
-    })
+    kept(results, name, || Ok((vec![program.to_owned()], ask()?)))
 }
 
-/// The text that `ask` returns with the executables that answered, kept in the folder `results` under `name`. Calls `ask` only if one of the
-/// executables was replaced since, or is a script or the like, which can run anything.
-///
-/// `programs` are the executables that will answer. If others do, they are asked again, now that the files to look at are
-/// known.
+/// The text that `ask` returns with the executables that answered, kept in the folder `results` under `name`. Calls
+/// `ask` only if one of the executables was replaced since, or is a script or the like, which can run anything.
 pub(super) fn kept(
     results: Option<&Path>,
     name: Hash,
-    programs: Vec<PathBuf>,
     ask: impl Fn() -> Result<(Vec<PathBuf>, String), Error>,
 ) -> Result<String, Error> {
     let Some(results) = results else {
         return Ok(ask()?.1);
     };
+    let folder = results.join("facts");
     let name = name.with(env!("FUTHARK_SYS_SOURCES")).hex();
-    let file = results.join("facts").join(&name[..32]);
-    // After a power failure, the file can be empty.
+    let file = folder.join(&name[..32]);
+    // The last line is missing while another process writes the file, and after a power failure.
     let found = std::fs::read_to_string(&file).unwrap_or_default();
-    let mut parts = found.splitn(3, '\n');
+    let mut parts = found.rsplitn(3, '\n');
     if let (Some(then), Some(paths), Some(text)) = (parts.next(), parts.next(), parts.next()) {
         let programs: Vec<PathBuf> = paths.split('\t').map(PathBuf::from).collect();
         if stamps(&programs).as_deref() == Some(then) {
             return Ok(text.to_owned());
         }
     }
-    // Before the question: the answer of a file that is replaced meanwhile is not kept for the new one.
-    let mut before = stamps(&programs);
-    let (mut answered, mut text) = ask()?;
-    if answered != programs {
-        before = stamps(&answered);
-        let first = answered;
-        (answered, text) = ask()?;
-        before = before.filter(|_| answered == first);
-    }
-    let paths: Option<Vec<&str>> = answered.iter().map(|path| path.to_str()).collect();
-    if let (Some(before), Some(paths)) = (before, paths) {
-        // Without the file, the next process only asks again, so failures are ignored. It is renamed, so that
-        // another process reads all of it or nothing.
-        let new = temporary(&file);
-        let kept = format!("{before}\n{}\n{text}", paths.join("\t"));
-        let written = std::fs::create_dir_all(results.join("facts"))
-            .and_then(|()| std::fs::write(&new, kept))
-            .and_then(|()| std::fs::rename(&new, &file));
-        if written.is_err() {
-            let _ = std::fs::remove_file(new);
-        }
+    let (programs, text) = ask()?;
+    let Some(before) = stamps(&programs) else {
+        return Ok(text);
+    };
+    // Again, now that the files are known: the answer of a file that is replaced meanwhile is not kept for the new one.
+    let (answered, text) = ask()?;
+    if answered == programs {
+        let paths: Vec<_> = programs.iter().map(|path| path.to_string_lossy()).collect();
+        let kept = format!("{text}\n{}\n{before}", paths.join("\t"));
+        // Without the file, the next process only asks again.
+        let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(file, kept));
     }
     Ok(text)
 }
@@ -164,9 +147,10 @@ mod tests {
             });
             version.unwrap()
         };
-        assert_eq!(count(&program), "1");
+        // It is asked twice before an answer is kept.
         assert_eq!(count(&program), "2");
-        assert_eq!(count(&folder.join("none")), "3");
+        assert_eq!(count(&program), "4");
+        assert_eq!(count(&folder.join("none")), "5");
         fs::remove_dir_all(&folder).unwrap();
     }
 }
