@@ -268,23 +268,6 @@ fn an_incomplete_result_is_built_again() {
         let why = format!("{} bytes are left of {}", kept, file.display());
         place.compiles(&why);
     }
-    // The headers, which all builds share.
-    let entries = std::fs::read_dir(place.folder.join("out")).unwrap();
-    let mut folders = entries.map(|entry| entry.unwrap().path());
-    let is_headers = |path: &PathBuf| {
-        path.file_name()
-            .unwrap()
-            .to_string_lossy()
-            .starts_with("include-")
-    };
-    let headers = folders.find(is_headers).unwrap();
-    remove(&headers.join("done"));
-    remove(&headers.join("fut_calls.h"));
-    place.write("main.fut", "entry f (x: i32) = x + 1\n");
-    place.compiles("incomplete headers");
-    std::fs::write(headers.join("fut_calls.h"), "int x").unwrap();
-    place.write("main.fut", "entry f (x: i32) = x + 2\n");
-    place.compiles("a header that was cut short");
 }
 
 #[test]

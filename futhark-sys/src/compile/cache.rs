@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::{Error, ErrorKind};
-use super::paths::write;
+use super::paths::{create_folder, entries, write};
 
 /// The list of the files of a complete folder, one per line: size and name.
 const LIST: &str = "done";
@@ -39,7 +39,7 @@ pub fn cache_folder(name: &str) -> Result<PathBuf, Error> {
         ));
     };
     let folder = cache.join(name);
-    fs::create_dir_all(&cache).map_err(|error| Error::io("create the folder", cache, error))?;
+    create_folder(&cache)?;
     make_private(&folder)?;
     Ok(folder)
 }
@@ -84,7 +84,7 @@ fn user() -> u32 {
 
 #[cfg(not(unix))]
 fn make_private(folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|error| Error::io("create the folder", folder, error))
+    create_folder(folder)
 }
 
 /// A path beside `path` that nothing else uses. The time distinguishes processes of equal numbers on two
@@ -109,8 +109,7 @@ impl Temporary {
     /// A new sibling of `folder`.
     pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
         let temporary = temporary(folder);
-        fs::create_dir_all(&temporary)
-            .map_err(|error| Error::io("create the folder", &temporary, error))?;
+        create_folder(&temporary)?;
         Ok(Temporary(temporary))
     }
 
@@ -149,21 +148,15 @@ impl Drop for Temporary {
     }
 }
 
-/// Writes the list of the files in a folder and in its subfolders. Each file is on the disk before: after a
-/// crash, a renamed folder can contain files without their content otherwise.
+/// Writes the list of the files in a folder. Each file is on the disk before: after a crash, a renamed folder can
+/// contain files without their content otherwise.
 fn list_files(folder: &Path) -> Result<(), Error> {
     let mut list = String::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(inner) = open.pop() {
-        let failed = |error| Error::io("read the folder", &inner, error);
-        for entry in fs::read_dir(&inner).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
+    for path in entries(folder)? {
+        // Only debuggers read the folders in it.
+        if path.is_file() {
             let size = store(&path)?;
-            let name = path.strip_prefix(folder).unwrap_or(&path);
+            let name = path.file_name().unwrap_or_default();
             list += &format!("{size} {}\n", name.display());
         }
     }

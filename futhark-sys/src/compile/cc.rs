@@ -7,13 +7,13 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
-use super::cache::{Temporary, is_complete};
 use super::driver::{self, CCompiler, no_compiler};
 use super::error::{Error, ErrorKind};
-use super::paths::write;
 use super::process;
-use super::unit::FIXED_FILES;
 use crate::table::SYMBOL;
+
+/// The folder of the fixed part of our C file.
+pub(super) const HEADERS: &str = "include";
 
 const FIRST: [&str; 9] = [
     // `futhark` itself uses `-O3 -std=c99`; we need the static assertions of C11.
@@ -99,31 +99,28 @@ impl CCompiler {
         all.any(|word| word.starts_with("-g"))
     }
 
-    /// Compiles `unit`, which includes our headers, to `object`. The folder of both will be renamed to `home`.
+    /// Compiles `unit`, beside which our headers are in the folder [`HEADERS`], to `object`. The folder of both will be
+    /// renamed to `home`.
     pub(super) fn compile(
         &self,
         unit: &Path,
         home: &Path,
         object: &Path,
-        headers: &Path,
         backend: Backend,
         arguments: &[String],
     ) -> Result<(), Error> {
         let folder = unit.parent().unwrap_or(Path::new("."));
+        let headers = folder.join(HEADERS);
+        let folder = folder.display();
         let mut command = self.command();
         command.args(arguments);
         // Our <assert.h> takes precedence over the system's. Our other headers are found only by
         // `#include "…"`, because a program can be called `math` or `strings`.
-        command.arg(format!("-I{}", headers.join(OVERRIDE).display()));
-        let (headers, folder) = (headers.display(), folder.display());
-        // Equal builds have equal results in every folder, if the compiler can replace it in `__FILE__`.
-        let maps_folders = self.is_at_least(8, 10);
-        command.arg(format!("-iquote{headers}"));
-        if maps_folders {
-            command.arg(format!("-fmacro-prefix-map={headers}/="));
-        }
+        command.arg(format!("-I{}", headers.join("override").display()));
+        command.arg(format!("-iquote{}", headers.display()));
         command.arg(format!("-iquote{folder}"));
-        if maps_folders {
+        if self.is_at_least(8, 10) {
+            // Equal builds have equal results in every folder.
             command.arg(format!("-fmacro-prefix-map={folder}/="));
             // Debuggers find the files in the final folder.
             command.arg(format!("-fdebug-prefix-map={folder}={}", home.display()));
@@ -182,31 +179,6 @@ fn is_apple() -> bool {
 /// Runs a tool; an error says what it should have done.
 fn step(command: Command, what: &str) -> Result<(), Error> {
     output_of(command)?.map_err(|text| Error::new(ErrorKind::C, format!("cannot {what}:\n{text}")))
-}
-
-/// The folder with `assert.h`, which takes precedence over that of the system.
-const OVERRIDE: &str = "override";
-
-/// The fixed part of our C file: the folder of its headers below the folder of results, written unless it exists.
-///
-/// # Errors
-///
-/// The folder or a file cannot be written.
-pub(super) fn headers(results: &Path) -> Result<PathBuf, Error> {
-    let sources = &env!("FUTHARK_SYS_SOURCES")[..16];
-    let folder = results.join(format!("include-{sources}"));
-    if is_complete(&folder) {
-        return Ok(folder);
-    }
-    let new = Temporary::beside(&folder)?;
-    let inner = new.path().join(OVERRIDE);
-    std::fs::create_dir_all(&inner)
-        .map_err(|error| Error::io("create the folder", inner, error))?;
-    for (name, text) in FIXED_FILES {
-        write(&new.path().join(name), text)?;
-    }
-    new.complete(&folder)?;
-    Ok(folder)
 }
 
 /// Runs a tool; the inner error is its output.

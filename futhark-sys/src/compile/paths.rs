@@ -45,6 +45,20 @@ pub(super) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error
     fs::write(path, contents).map_err(|error| Error::io("write", path, error))
 }
 
+pub(super) fn create_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error))
+}
+
+/// The paths of the files and folders in a folder, sorted.
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |error| Error::io("read the folder", folder, error);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use futhark_manifest::Version;
 use super::build::Build;
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
-use super::paths::write;
+use super::paths::{create_folder, write};
 use super::stored::Stored;
 
 const MARK: &str = "futhark-recording";
@@ -63,9 +63,7 @@ impl Recording {
                 )),
             };
         }
-        let datasets = folder.join("datasets");
-        fs::create_dir_all(&datasets)
-            .map_err(|error| Error::io("create the folder", datasets, error))?;
+        create_folder(&folder.join("datasets"))?;
         write(&folder.join(MARK), &version.text)?;
         Ok(Recording { folder, version })
     }

@@ -19,7 +19,6 @@
 //! It is used only while all source files are those that it was made from, and only with the files that were
 //! made: a merge can take one of them from another version of the program.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +27,7 @@ use futhark_manifest::Version;
 use super::build::Build;
 use super::error::{Error, ErrorKind};
 use super::files::Files;
-use super::paths::{hash_of, read, write};
+use super::paths::{entries, hash_of, read, write};
 
 pub(super) const WARNINGS: &str = "warnings.txt";
 pub(super) const REFUSED: &str = "refused.txt";
@@ -149,7 +148,7 @@ impl Stored {
             folder: folder.to_owned(),
             version,
             symbol: fs::read_to_string(folder.join(SYMBOL)).ok(),
-            files: entries(folder)?.into_iter().collect(),
+            files: entries(folder)?,
         })
     }
 
@@ -201,14 +200,6 @@ fn must_be_regular(path: &Path) -> Result<(), Error> {
     let path = path.display();
     let message = format!("{path} is not a regular file of at most {LARGEST} bytes");
     Err(Error::new(ErrorKind::Io, message))
-}
-
-/// The paths of the files in a folder.
-fn entries(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
-    let failed = |error| Error::io("read", folder, error);
-    let entries = fs::read_dir(folder).map_err(failed)?;
-    let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
-    paths.collect()
 }
 
 #[cfg(test)]
