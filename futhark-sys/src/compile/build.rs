@@ -346,17 +346,25 @@ impl Build {
 
     /// The name of this build in a recording.
     fn recorded_name(&self) -> Result<String, Error> {
-        let mut key = Hash::new()
+        let key = Hash::new()
             .with(env!("CARGO_PKG_VERSION"))
             .with(hash_of(&self.source)?)
-            .with(self.backend.as_str())
-            .with(format!("{:?}", self.linkage))
-            .with(format!("{} {} {}", self.level(), self.hardened, self.raw))
-            .with(format!("{:?}", self.options));
-        for flag in &self.flags {
-            key = key.with(flag);
-        }
+            .with(self.settings());
         Ok(self.folder_name(&key.hex()))
+    }
+
+    /// What was selected, except the source and tools.
+    fn settings(&self) -> String {
+        format!(
+            "{} {:?} {} {} {} {:?} {:?}",
+            self.backend,
+            self.linkage,
+            self.level(),
+            self.hardened,
+            self.raw,
+            self.options,
+            self.flags
+        )
     }
 
     /// The name of a folder for this build.
@@ -384,12 +392,7 @@ impl Build {
             // Source locations are part of the program's messages.
             .with(inputs.sources.texts())
             .with(self.source.as_os_str().as_encoded_bytes())
-            .with(self.backend.as_str())
-            .with([
-                self.linkage as u8,
-                u8::from(self.raw),
-                u8::from(self.hardened),
-            ])
+            .with(self.settings())
             .with(&inputs.code.version().text)
             .with(&inputs.cc.version);
         for word in inputs.cc.command_line() {

@@ -8,7 +8,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,21 +27,17 @@ const TEXT: u64 = 4 << 20;
 /// The most that a process may print, per stream. Otherwise it is killed, before it fills the disk.
 const DATA: u64 = 1 << 30;
 
-/// The time limit of commands, in milliseconds.
-static DEFAULT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The time limit of commands.
+static LIMIT: Mutex<Option<Duration>> = Mutex::new(None);
 
 /// Limits the time of every later [`run`] and [`query`] of this process. Without this call they have no limit, as in a
 /// build script; queries have 20 seconds.
 pub fn limit_time(limit: Duration) {
-    let milliseconds = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    DEFAULT.store(milliseconds, Ordering::Relaxed);
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
 }
 
 fn default_time() -> Option<Duration> {
-    match DEFAULT.load(Ordering::Relaxed) {
-        u64::MAX => None,
-        milliseconds => Some(Duration::from_millis(milliseconds)),
-    }
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The process group of commands; 0 for that of this process.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::Backend;
 
 use super::error::{Error, ErrorKind};
+use super::paths::entries;
 
 /// What a build does with vendored code; the variable `FUTHARK_VENDOR` selects it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,19 +89,14 @@ impl Toolchain {
 
     /// All compilers in `FUTHARK_TOOLCHAIN`: the files `bin/futhark-<version>`, sorted by name.
     pub(super) fn private_compilers() -> Vec<PathBuf> {
-        let entries = variable(ROOT).and_then(|root| std::fs::read_dir(root.join("bin")).ok());
-        let paths = entries.into_iter().flatten().flatten();
-        let mut found: Vec<PathBuf> = paths
-            .filter(|entry| {
-                entry
-                    .file_name()
-                    .as_encoded_bytes()
-                    .starts_with(b"futhark-")
-            })
-            .map(|entry| entry.path())
-            .collect();
-        found.sort();
-        found
+        let mut files = variable(ROOT)
+            .and_then(|root| entries(&root.join("bin")).ok())
+            .unwrap_or_default();
+        files.retain(|file| {
+            let name = file.file_name().unwrap_or_default();
+            name.as_encoded_bytes().starts_with(b"futhark-")
+        });
+        files
     }
 
     /// The existing folders that can contain headers of a backend. The generated header includes some on GPU
