@@ -53,10 +53,10 @@ pub struct Build {
     out_dir: Option<PathBuf>,
     linkage: Linkage,
     fast: bool,
-    hardened: bool,
+    pub(super) hardened: bool,
     pub(super) options: Vec<String>,
-    flags: Vec<String>,
-    raw: bool,
+    pub(super) flags: Vec<String>,
+    pub(super) raw: bool,
 }
 
 impl Build {
@@ -126,7 +126,8 @@ impl Build {
         self
     }
 
-    fn level(&self) -> u8 {
+    /// The level of optimisation of the C compiler.
+    pub(super) fn level(&self) -> u8 {
         match self.fast {
             true => 0,
             // -O3 takes the C compiler four times as long.
@@ -293,16 +294,8 @@ impl Build {
         programs.extend(cc.programs().map(Path::to_owned));
         Ok(Inputs {
             sources: Files::of(&self.source)?,
-            arguments: cc.arguments(
-                self.level(),
-                self.hardened,
-                !self.raw,
-                &self.flags,
-                &Toolchain::include_folders(self.backend),
-            ),
-            programs: (programs.iter())
-                .flat_map(|program| Toolchain::files(program))
-                .collect(),
+            arguments: cc.arguments(self),
+            programs: programs.iter().map(|file| Toolchain::file(file)).collect(),
             code,
             cc,
         })

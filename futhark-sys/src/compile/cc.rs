@@ -7,9 +7,11 @@ use std::process::Command;
 
 use futhark_manifest::Backend;
 
+use super::build::Build;
 use super::driver::{self, CCompiler, no_compiler};
 use super::error::{Error, ErrorKind};
 use super::process;
+use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
 
 /// The folder of the fixed part of our C file.
@@ -57,20 +59,13 @@ impl CCompiler {
         words
     }
 
-    /// The arguments that determine the result, except file names. `is_alone`: nothing but the table is used from
-    /// outside of the object.
-    pub(super) fn arguments(
-        &self,
-        level: u8,
-        hardened: bool,
-        is_alone: bool,
-        extra: &[String],
-        include: &[PathBuf],
-    ) -> Vec<String> {
+    /// The arguments that determine the result, except file names.
+    pub(super) fn arguments(&self, build: &Build) -> Vec<String> {
+        let level = build.level();
         let mut all = vec![format!("-O{level}")];
         all.extend(FIRST.map(String::from));
-        all.extend_from_slice(extra);
-        if hardened {
+        all.extend_from_slice(&build.flags);
+        if build.hardened {
             // See docs/arithmetic.md.
             all.push("-fwrapv".to_owned());
         }
@@ -79,6 +74,8 @@ impl CCompiler {
             // The runtime can print a buffer that it never wrote, before it exits.
             all.push("-ftrivial-auto-var-init=zero".to_owned());
         }
+        // Otherwise the functions of `name.h` are used from outside too, by Rust or by kernels.
+        let is_alone = !build.raw && build.backend() != Backend::Ispc;
         if is_alone && self.is_gcc() {
             // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
             all.push("-fwhole-program".to_owned());
@@ -88,8 +85,9 @@ impl CCompiler {
             }
         }
         // System headers: no warnings, and not our `assert`.
-        let folders = include.iter().map(|folder| folder.display());
-        all.extend(folders.map(|folder| format!("-isystem{folder}")));
+        for folder in Toolchain::include_folders(build.backend()) {
+            all.push(format!("-isystem{}", folder.display()));
+        }
         all
     }
 
@@ -197,20 +195,17 @@ fn output_of(mut command: Command) -> Result<Result<(), String>, Error> {
 
 /// Makes an error of the compiler's output; a missing header has its own kind.
 fn explain(text: &str, unit: &Path, backend: Backend) -> Error {
-    const HEADERS: [(&str, &str); 3] = [
-        ("CL/cl.h", "the OpenCL headers (Debian: opencl-headers)"),
-        ("cuda", "the headers of CUDA 12 or 13 (set CUDA_HOME)"),
-        (
+    let (header, install) = match backend {
+        Backend::OpenCl => ("CL/cl.h", "the OpenCL headers (Debian: opencl-headers)"),
+        Backend::Cuda => ("cuda", "the headers of CUDA 12 or 13 (set CUDA_HOME)"),
+        _ => (
             "hip/",
             "the HIP headers (Debian: libamdhip64-dev; otherwise set ROCM_PATH)",
         ),
-    ];
-    let lacks = |header: &str| {
-        text.lines()
-            .any(|line| line.contains("fatal error") && line.contains(header))
     };
-    let missing = HEADERS.into_iter().find(|(header, _)| lacks(header));
-    if let (true, Some((_, install))) = (backend.is_gpu(), missing) {
+    let mut lines = text.lines();
+    let lacks_header = lines.any(|line| line.contains("fatal error") && line.contains(header));
+    if backend.is_gpu() && lacks_header {
         return Error::new(
             ErrorKind::NoHeader,
             format!("the backend {backend} needs {install}; output of the C compiler:\n{text}"),

@@ -140,10 +140,10 @@ impl Compiler {
         Err(Error::new(ErrorKind::NoCompiler, message))
     }
 
-    /// Identifies the files of the executable. Another stamp means that one of them was replaced.
+    /// Identifies the file of the executable. Another stamp means that it was replaced.
     #[must_use]
     pub fn stamp(&self) -> String {
-        facts::stamp(&Toolchain::files(&self.program))
+        facts::stamp(&[Toolchain::file(&self.program)])
     }
 
     /// As [`at`](Self::at), but keeps the version in the folder `results`, which can be that of
@@ -229,7 +229,8 @@ impl Compiler {
             return Ok(text);
         }
         let text = text.trim_end();
-        let (kind, what) = match is_internal(output.status.code(), text) {
+        let is_internal = is_internal(output.status.code(), text);
+        let (kind, what) = match is_internal {
             true => (
                 ErrorKind::CompilerFailed,
                 "the Futhark compiler itself failed on",
@@ -240,8 +241,8 @@ impl Compiler {
             ),
         };
         // Without a code, a signal ended it, possibly for lack of memory.
-        let has_memory = output.status.code().is_some() && !text.contains(OUT_OF_MEMORY);
-        let advice = match kind == ErrorKind::CompilerFailed && has_memory {
+        let lacks_memory = output.status.code().is_none() || text.contains(OUT_OF_MEMORY);
+        let advice = match is_internal && !lacks_memory {
             true => {
                 "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
             }

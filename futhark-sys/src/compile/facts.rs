@@ -56,17 +56,11 @@ pub(super) fn kept(
     Ok(text)
 }
 
-/// The [exact] stamps of all files of some executables; `None` if one of them can run others.
+/// The [exact] stamps of some executables; `None` if one of them can run others.
 fn stamps(programs: &[PathBuf]) -> Option<String> {
-    let mut stamps = String::new();
-    for program in programs {
-        let files = Toolchain::files(program);
-        if toolchain::can_run_others(files.last()?) {
-            return None;
-        }
-        files.iter().for_each(|file| stamps += &exact(file));
-    }
-    Some(stamps)
+    let files: Vec<PathBuf> = programs.iter().map(|file| Toolchain::file(file)).collect();
+    let can_run_others = files.iter().any(|file| toolchain::can_run_others(file));
+    (!can_run_others).then(|| files.iter().map(|file| exact(file)).collect())
 }
 
 /// The real path, size and time of each file. Equal for a copy that keeps them, such as an unpacked archive

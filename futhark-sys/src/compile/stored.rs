@@ -188,17 +188,13 @@ fn outdated(folder: &Path, line: &str, text: &str, now: &str) -> String {
     }
 }
 
-/// Larger files are not read.
-const LARGEST: u64 = 256 << 20;
-
-/// Fails for a link, a folder, a FIFO or a device, which could block, and for a file that is too large.
+/// Fails for a link, a folder, a FIFO or a device, which could block.
 fn must_be_regular(path: &Path) -> Result<(), Error> {
     let about = fs::symlink_metadata(path).map_err(|error| Error::io("read", path, error))?;
-    if about.is_file() && about.len() <= LARGEST {
+    if about.is_file() {
         return Ok(());
     }
-    let path = path.display();
-    let message = format!("{path} is not a regular file of at most {LARGEST} bytes");
+    let message = format!("{} is not a regular file", path.display());
     Err(Error::new(ErrorKind::Io, message))
 }
 

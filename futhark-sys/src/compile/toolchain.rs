@@ -103,23 +103,17 @@ impl Toolchain {
     /// backends.
     #[must_use]
     pub fn include_folders(backend: Backend) -> Vec<PathBuf> {
-        let (variables, private, usual): (&[&str], _, _) = match backend {
-            Backend::OpenCl => (&[], "opencl", None),
-            Backend::Cuda => (&["CUDA_HOME", "CUDA_PATH"], "cuda", Some("/usr/local/cuda")),
-            Backend::Hip => (&["ROCM_PATH", "HIP_PATH"], "hip", Some("/opt/rocm")),
+        let (variables, usual): (&[&str], _) = match backend {
+            Backend::OpenCl => (&[], None),
+            Backend::Cuda => (&["CUDA_HOME", "CUDA_PATH"], Some("/usr/local/cuda")),
+            Backend::Hip => (&["ROCM_PATH", "HIP_PATH"], Some("/opt/rocm")),
             _ => return Vec::new(),
         };
-        let private = variable(ROOT).map(|root| root.join(private));
         let named = variables.iter().filter_map(|name| variable(name));
-        let mut homes: Vec<PathBuf> = named
-            .chain(private)
-            .chain(usual.map(PathBuf::from))
-            .collect();
-        homes.retain_mut(|home| {
-            home.push("include");
-            home.is_dir()
-        });
-        homes
+        let private = variable(ROOT).map(|root| root.join(backend.as_str()));
+        let homes = named.chain(private).chain(usual.map(PathBuf::from));
+        let folders = homes.map(|home| home.join("include"));
+        folders.filter(|folder| folder.is_dir()).collect()
     }
 
     /// The variables that select the C compiler, and their values. The cc crate reads many, also with the
@@ -137,13 +131,11 @@ impl Toolchain {
         all
     }
 
-    /// The files of an executable: its own, and the one that a script of `ci/setup` runs.
-    pub(super) fn files(program: &Path) -> Vec<PathBuf> {
+    /// The file of an executable, which can be a name on `PATH`.
+    pub(super) fn file(program: &Path) -> PathBuf {
         let is_name = program.components().count() == 1;
         let found = is_name.then(|| on_path(program)).flatten();
-        let file = found.unwrap_or_else(|| program.to_owned());
-        let behind = behind(&file);
-        std::iter::once(file).chain(behind).collect()
+        found.unwrap_or_else(|| program.to_owned())
     }
 }
 
@@ -159,7 +151,7 @@ fn variable(name: &str) -> Option<PathBuf> {
 fn on_path(name: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
-    files.find(|file| is_executable(file))
+    files.find(|file| file.is_file())
 }
 
 /// Whether an executable can run another one, which can change while this one stays the same: it is missing, is a script,
@@ -170,18 +162,6 @@ pub(super) fn can_run_others(file: &Path) -> bool {
     let name = target.as_deref().and_then(Path::file_stem);
     let is_dispatcher = name.is_some_and(|name| NAMES.split(' ').any(|known| name == known));
     is_dispatcher || is_script(file) != Some(false)
-}
-
-/// The executable that a script of `ci/setup` runs: `compilers/VERSION/futhark` for `bin/futhark-VERSION`.
-fn behind(script: &Path) -> Option<PathBuf> {
-    const MARK: &str = "Written by ci/setup";
-    if !is_script(script)? || !std::fs::read_to_string(script).ok()?.contains(MARK) {
-        return None;
-    }
-    let script = script.canonicalize().ok()?;
-    let version = script.file_name()?.to_str()?.strip_prefix("futhark-")?;
-    let compilers = script.parent()?.parent()?.join("compilers");
-    Some(compilers.join(version).join("futhark")).filter(|file| file.is_file())
 }
 
 /// Whether the file begins with `#!`; `None` if it cannot be read.
@@ -196,16 +176,4 @@ fn is_script(file: &Path) -> Option<bool> {
     let file = std::fs::File::open(file).ok()?;
     file.take(2).read_to_end(&mut start).ok()?;
     Some(start == b"#!")
-}
-
-#[cfg(unix)]
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file)
-        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(file: &Path) -> bool {
-    file.is_file()
 }
