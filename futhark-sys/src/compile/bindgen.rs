@@ -1,6 +1,5 @@
 //! Generates Rust declarations from a program's header by bindgen, with the symbols of a raw build.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bindgen::callbacks::{ItemInfo, ItemKind, ParseCallbacks};
@@ -64,7 +63,10 @@ impl Artifact {
                     header.display()
                 ),
             )),
-            Err(panic) => Err(no_libclang(&text_of(&*panic))),
+            Err(panic) => {
+                let why = panic.downcast_ref::<String>();
+                Err(no_libclang(why.map_or("unknown reason", String::as_str)))
+            }
         }
     }
 }
@@ -86,13 +88,6 @@ impl ParseCallbacks for Symbols {
         };
         is_function.then(|| format!("{underscore}{}", symbol(&self.table, item.name)))
     }
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("unknown reason")
-        .to_owned()
 }
 
 fn no_libclang(why: &str) -> Error {

@@ -291,7 +291,7 @@ impl Build {
     fn inputs(&self, code: Code, results: &Path) -> Result<Inputs, Error> {
         let cc = CCompiler::find(Some(results))?;
         let mut programs = code.made_by();
-        programs.extend(cc.programs().map(Path::to_owned));
+        programs.extend([cc.path.clone(), cc.ar.clone()]);
         Ok(Inputs {
             sources: Files::of(&self.source)?,
             arguments: cc.arguments(self),

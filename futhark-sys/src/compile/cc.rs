@@ -42,11 +42,6 @@ const READ_BY_COMPILERS: &str = "CCC_OVERRIDE_OPTIONS COMPILER_PATH CPATH C_INCL
     MACOSX_DEPLOYMENT_TARGET NIX_CFLAGS_COMPILE NIX_LDFLAGS SDKROOT SOURCE_DATE_EPOCH";
 
 impl CCompiler {
-    /// The executables, the compiler first.
-    pub(super) fn programs(&self) -> [&Path; 2] {
-        [&self.path, &self.ar]
-    }
-
     /// The compiler's command line, which depends on the variables of the cc crate, and the values of
     /// the variables that the compiler itself reads. The cc crate passes on the whole environment,
     /// so its own list cannot be part of a cache key.
