@@ -2,7 +2,7 @@
 //! library.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use futhark_manifest::Backend;
@@ -69,9 +69,8 @@ impl CCompiler {
             // The runtime can print a buffer that it never wrote, before it exits.
             all.push("-ftrivial-auto-var-init=zero".to_owned());
         }
-        // Otherwise the functions of `name.h` are used from outside too, by Rust or by kernels.
-        let is_alone = !build.raw && build.backend() != Backend::Ispc;
-        if is_alone && self.is_gcc() {
+        // In raw modules Rust uses the functions of `name.h` too.
+        if !build.raw && self.is_gcc() {
             // Functions of `name.h` become part of their wrappers, instead of being compiled twice.
             all.push("-fwhole-program".to_owned());
             if level == 0 {

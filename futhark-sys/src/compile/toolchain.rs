@@ -151,7 +151,7 @@ fn variable(name: &str) -> Option<PathBuf> {
 fn on_path(name: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
-    files.find(|file| file.is_file())
+    files.find(|file| is_executable(file))
 }
 
 /// Whether an executable can run another one, which can change while this one stays the same: it is missing, is a script,
@@ -176,4 +176,16 @@ fn is_script(file: &Path) -> Option<bool> {
     let file = std::fs::File::open(file).ok()?;
     file.take(2).read_to_end(&mut start).ok()?;
     Some(start == b"#!")
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file)
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
 }
