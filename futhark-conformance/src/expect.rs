@@ -9,8 +9,8 @@
 //! reason = "full f16 reductions give 0.0"
 //! ```
 //!
-//! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them,
-//! which expand to one entry each. `program` is required; a missing pattern matches everything.
+//! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them, of which
+//! one must match. `program` is required; a missing pattern matches everything.
 //! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`.
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
@@ -31,18 +31,25 @@ use std::sync::Arc;
 /// The name of the file, looked up in the folders of the programs and above.
 const FILE_NAME: &str = "expectations.toml";
 
-/// An expected failure.
-#[derive(Clone, Debug)]
-pub struct Expectation {
-    program: Pattern,
-    check: CheckPattern,
-    backend: Pattern,
-    compiler: Versions,
-    device: Pattern,
+/// An expected failure, as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expectation {
+    program: Patterns<Pattern>,
+    #[serde(default)]
+    check: Patterns<CheckPattern>,
+    #[serde(default)]
+    backend: Patterns<Pattern>,
+    #[serde(default)]
+    compiler: Patterns<Versions>,
+    #[serde(default)]
+    device: Patterns<Pattern>,
     reason: String,
     /// Whether it may also pass.
+    #[serde(default)]
     sometimes: bool,
     /// The folder of the file; the program pattern may be relative to it.
+    #[serde(skip)]
     folder: PathBuf,
 }
 
@@ -51,14 +58,13 @@ impl Expectation {
         let program = &place.program;
         let relative = Path::new(program).strip_prefix(&self.folder).ok();
         let relative = relative.map(|path| path.to_string_lossy());
-        (self.program.matches(program) || relative.is_some_and(|path| self.program.matches(&path)))
-            && self.backend.matches(&place.backend)
-            && self.compiler.contain(&place.compiler)
-            && self.device.matches(&place.device)
-    }
-
-    fn is_about_case(&self, place: &Place, check: &str, case: &str) -> bool {
-        self.check.matches(check, case) && self.is_about(place)
+        let is_program = |pattern: &Pattern| {
+            pattern.matches(program) || relative.as_ref().is_some_and(|path| pattern.matches(path))
+        };
+        self.program.any(is_program)
+            && self.backend.any(|backend| backend.matches(&place.backend))
+            && self.compiler.any(|range| range.contain(&place.compiler))
+            && self.device.any(|device| device.matches(&place.device))
     }
 
     fn unexpected(&self, check: &str, case: &str) -> Finding {
@@ -71,6 +77,52 @@ impl Expectation {
             seconds: 0.0,
         }
     }
+}
+
+/// A pattern or a list of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "OneOrSeveral<P>")]
+struct Patterns<P>(Vec<P>);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a pattern or a list of patterns")]
+enum OneOrSeveral<P> {
+    One(P),
+    Several(Vec<P>),
+}
+
+impl<P> Patterns<P> {
+    fn any(&self, matches: impl FnMut(&P) -> bool) -> bool {
+        self.0.iter().any(matches)
+    }
+}
+
+impl<P> TryFrom<OneOrSeveral<P>> for Patterns<P> {
+    type Error = &'static str;
+
+    fn try_from(patterns: OneOrSeveral<P>) -> Result<Patterns<P>, &'static str> {
+        match patterns {
+            OneOrSeveral::One(pattern) => Ok(Patterns(vec![pattern])),
+            OneOrSeveral::Several(patterns) if patterns.is_empty() => {
+                Err("an expectation with an empty list expects nothing")
+            }
+            OneOrSeveral::Several(patterns) => Ok(Patterns(patterns)),
+        }
+    }
+}
+
+impl<P: Default> Default for Patterns<P> {
+    fn default() -> Patterns<P> {
+        Patterns(vec![P::default()])
+    }
+}
+
+/// The content of a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    expect: Vec<Expectation>,
 }
 
 /// The entries of all lists of a run.
@@ -94,28 +146,24 @@ impl Expectations {
     }
 
     pub(crate) fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
-        let file: File = toml::from_str(text).map_err(|error| {
+        let mut file: File = toml::from_str(text).map_err(|error| {
             // Not with the line itself: the file may be a link to another one.
             let before = error.span().and_then(|span| text.get(..span.start));
             let line = before.unwrap_or_default().matches('\n').count() + 1;
             let message: String = error.message().chars().take(200).collect();
             format!("line {line}: {message}")
         })?;
-        let mut list = Vec::new();
-        for entry in &file.expect {
-            let entries = entry.combinations(folder);
-            let reason = &entry.reason;
-            let first = entries.first().ok_or_else(|| {
-                format!("an expectation with an empty list expects nothing: {reason}")
-            })?;
-            if reason.trim().is_empty() {
-                let Expectation { program, check, .. } = first;
-                return Err(format!("an expectation needs a reason: {program} {check}"));
+        for entry in &mut file.expect {
+            if entry.reason.trim().is_empty() {
+                let program = &entry.program.0[0];
+                return Err(format!("an expectation needs a reason: {program}"));
             }
-            list.extend(entries);
+            entry.folder = folder.to_owned();
         }
-        let texts = vec![text.to_owned()];
-        Ok(Expectations { list, texts })
+        Ok(Expectations {
+            list: file.expect,
+            texts: vec![text.to_owned()],
+        })
     }
 
     /// Finds the list of a program or a folder: the nearest `expectations.toml` in it or above it.
@@ -142,27 +190,31 @@ impl Expectations {
         }
     }
 
-    /// The number of the first entry about a result.
-    fn first(&self, place: &Place, finding: &Finding) -> Option<usize> {
+    /// The number of the first entry about a result, and its first pattern that matches the check.
+    fn first(&self, place: &Place, finding: &Finding) -> Option<(usize, &CheckPattern)> {
         let Finding { check, case, .. } = finding;
-        self.list
-            .iter()
-            .position(|entry| entry.is_about_case(place, check, case))
+        let mut entries = self.list.iter().enumerate();
+        entries.find_map(|(number, entry)| {
+            let mut checks = entry.check.0.iter();
+            let pattern = checks.find(|pattern| pattern.matches(check, case))?;
+            entry.is_about(place).then_some((number, pattern))
+        })
     }
 
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
     pub fn judge(&self, record: &mut Record) {
         let Record { place, finding } = record;
-        let Some(entry) = self.first(place, finding).map(|number| &self.list[number]) else {
+        let Some((number, pattern)) = self.first(place, finding) else {
             return;
         };
+        let entry = &self.list[number];
         match finding.outcome {
             Outcome::Fail => {
                 finding.outcome = Outcome::ExpectedFail;
                 finding.message = format!("{}\n{}", entry.reason, finding.message);
             }
-            Outcome::Pass if !entry.sometimes && !entry.check.is_whole() => {
+            Outcome::Pass if !entry.sometimes && !pattern.is_whole() => {
                 *finding = Finding {
                     seconds: finding.seconds,
                     ..entry.unexpected(&finding.check, &finding.case)
@@ -179,13 +231,12 @@ impl Expectations {
     pub fn passed_checks(&self, place: &Arc<Place>, judged: &[Finding]) -> Vec<Record> {
         let mut has_failed: BTreeMap<(usize, &str), bool> = BTreeMap::new();
         for finding in judged {
-            let Some(number) = self.first(place, finding) else {
+            let Some((number, pattern)) = self.first(place, finding) else {
                 continue;
             };
-            let entry = &self.list[number];
             let check = (number, finding.check.as_str());
             match finding.outcome {
-                _ if entry.sometimes || !entry.check.is_whole() => {}
+                _ if self.list[number].sometimes || !pattern.is_whole() => {}
                 Outcome::ExpectedFail => drop(has_failed.insert(check, true)),
                 Outcome::Pass => drop(has_failed.entry(check).or_insert(false)),
                 Outcome::Fail | Outcome::Skip => {}
@@ -201,82 +252,9 @@ impl Expectations {
 
     /// The patterns of checks that, as a whole, are expected to fail at the place.
     pub fn failing_checks(&self, place: &Place) -> impl Iterator<Item = &CheckPattern> {
-        let about = |entry: &&Expectation| entry.check.is_whole() && entry.is_about(place);
-        self.list.iter().filter(about).map(|entry| &entry.check)
-    }
-}
-
-/// The content of a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    expect: Vec<Entry>,
-}
-
-/// An entry as it is written, with lists of patterns.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    program: Patterns<Pattern>,
-    #[serde(default)]
-    check: Patterns<CheckPattern>,
-    #[serde(default)]
-    backend: Patterns<Pattern>,
-    #[serde(default)]
-    compiler: Patterns<Versions>,
-    #[serde(default)]
-    device: Patterns<Pattern>,
-    reason: String,
-    #[serde(default)]
-    sometimes: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a pattern or a list of patterns")]
-enum Patterns<P> {
-    One(P),
-    Several(Vec<P>),
-}
-
-impl<P: Default> Default for Patterns<P> {
-    fn default() -> Patterns<P> {
-        Patterns::One(P::default())
-    }
-}
-
-impl<P> Patterns<P> {
-    fn each(&self) -> &[P] {
-        match self {
-            Patterns::One(pattern) => std::slice::from_ref(pattern),
-            Patterns::Several(patterns) => patterns,
-        }
-    }
-}
-
-impl Entry {
-    /// An expectation for each combination of patterns.
-    fn combinations(&self, folder: &Path) -> Vec<Expectation> {
-        let mut all = Vec::new();
-        for program in self.program.each() {
-            for check in self.check.each() {
-                for backend in self.backend.each() {
-                    for compiler in self.compiler.each() {
-                        all.extend(self.device.each().iter().map(|device| Expectation {
-                            program: program.clone(),
-                            check: check.clone(),
-                            backend: backend.clone(),
-                            compiler: compiler.clone(),
-                            device: device.clone(),
-                            reason: self.reason.clone(),
-                            sometimes: self.sometimes,
-                            folder: folder.to_owned(),
-                        }));
-                    }
-                }
-            }
-        }
-        all
+        let about = self.list.iter().filter(|entry| entry.is_about(place));
+        let patterns = about.flat_map(|entry| &entry.check.0);
+        patterns.filter(|pattern| pattern.is_whole())
     }
 }
 
@@ -436,12 +414,11 @@ mod tests {
     }
 
     #[test]
-    fn each_pattern_of_a_list_is_an_entry() {
+    fn one_pattern_of_a_list_must_match() {
         let text = "[[expect]]\nprogram = [\"a.fut\", \"b.fut\"]\ncheck = [\"blocks\", \"arrays\"]\nreason = \"known\"\n";
         let expectations = list(text);
         let mut failures = [("a.fut", "blocks"), ("b.fut", "arrays")]
             .map(|(program, check)| record(program, check, "f", Outcome::Fail));
-        assert_eq!(expectations.list.len(), 4);
         for failure in &mut failures {
             expectations.judge(failure);
             assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
@@ -453,7 +430,7 @@ mod tests {
         let wrong = [
             (
                 "[[expect]]\nprogram = []\nreason = \"none\"\n",
-                "expects nothing: none",
+                "line 2: an expectation with an empty list",
             ),
             (
                 "[[expect]]\nprogram = 1\nreason = \"x\"\n",
