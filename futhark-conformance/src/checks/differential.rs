@@ -10,7 +10,7 @@ use crate::harness::env::Env;
 use crate::harness::session::{self, Sides};
 use crate::harness::sides::Side;
 use crate::harness::steps::{StepResult, Steps, Stop, skip};
-use crate::inputs::{Input, Kept};
+use crate::inputs::Kept;
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
 
@@ -63,13 +63,10 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             steps.skip("differential", &entry.name, &reason);
             continue;
         }
-        compare(
-            steps,
-            "differential",
-            &sides,
-            entry,
-            alone.as_ref().map(|kept| kept.arguments.clone()),
-        );
+        let alone = alone.as_ref().map(|kept| kept.arguments.clone());
+        env.step_generated(steps, "differential", &entry.name, || {
+            session::compare(&sides, entry, alone)
+        });
     }
 }
 
@@ -88,19 +85,6 @@ pub(super) fn prepare<T>(
     };
     steps.skip(check, "", &reason);
     None
-}
-
-/// Compares an entry point, with generated inputs or with one that was kept.
-pub(super) fn compare(
-    steps: &mut Steps<'_>,
-    check: &str,
-    sides: &Sides<'_>,
-    entry: &EntryPoint,
-    alone: Option<Vec<Input>>,
-) {
-    sides.env.step_generated(steps, check, &entry.name, || {
-        session::compare(sides, entry, alone)
-    });
 }
 
 /// Whether a tag says that the results of an entry point depend on the order of execution, for

@@ -1,20 +1,20 @@
 //! The check `server`: the program that `futhark c --server` compiles from the same source gives
 //! the same results, in a process of its own.
 
-use super::differential::{compare, prepare};
+use super::differential::prepare;
 use crate::compare::Within;
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::session::Sides;
+use crate::harness::session::{self, Sides};
 use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::inputs::{Input, Refusal};
+use crate::inputs::{Input, Refusal, elem_of};
 use crate::lines::{Lines, shortened};
 use crate::values::binary;
 use futhark_manifest::{Backend, EntryPoint};
+use futhark_safe::ErrorKind;
 use futhark_safe::compile::process;
 use futhark_safe::dynamic::Value;
-use futhark_safe::{ErrorKind, Tuning};
 use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,9 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         untrapped: true,
     };
     for entry in env.program().entries() {
-        compare(steps, "server", &sides, entry, None);
+        env.step_generated(steps, "server", &entry.name, || {
+            session::compare(&sides, entry, None)
+        });
     }
 }
 
@@ -63,7 +65,6 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 struct Server<'a> {
     library: Side<'a>,
     program: PathBuf,
-    tuning: Tuning,
     folder: TempDir,
     running: RefCell<Option<Running>>,
 }
@@ -95,7 +96,6 @@ impl<'a> Server<'a> {
         Ok(Server {
             library: Side::tested(env, Reading::Stored),
             program,
-            tuning: env.tuning.clone().unwrap_or_default(),
             folder: tempfile::tempdir().map_err(failed)?,
             running: RefCell::default(),
         })
@@ -126,7 +126,10 @@ impl<'a> Server<'a> {
     /// Sends commands until one fails. `None` if the server has died.
     fn talk(&self, commands: &[String]) -> Option<Reply> {
         // Without an answer, the process is dropped, which kills it.
-        let mut running = self.running.take().or_else(|| self.start())?;
+        let mut running = self
+            .running
+            .take()
+            .or_else(|| Running::start(&self.program))?;
         let mut reply = Ok(());
         for command in commands {
             reply = running.command(command)?;
@@ -138,39 +141,30 @@ impl<'a> Server<'a> {
         Some(reply)
     }
 
-    fn start(&self) -> Option<Running> {
-        let mut running = Running::start(&self.program)?;
-        // A parameter of another backend is an error, which changes nothing.
-        for (name, value) in self.tuning.values() {
-            let command = format!("set_tuning_param {} {value}", word(name));
-            let _ = running.command(&command)?;
-        }
-        Some(running)
-    }
-
     /// Calls the entry point; the results are in files.
     fn call(&self, entry: &EntryPoint) -> Option<Reply> {
         let program = self.library.program();
         let file = |name: &str| word(&self.file(name).to_string_lossy());
-        let mut commands = Vec::new();
-        let mut call = format!("call {}", word(&entry.name));
-        let (ins, outs) = (entry.inputs.len(), entry.outputs.len());
-        let results: Vec<String> = (0..outs).map(|place| format!("out{place}")).collect();
-        let arguments: Vec<String> = (0..ins).map(|place| format!("in{place}")).collect();
-        for (name, input) in arguments.iter().zip(&entry.inputs) {
-            let ty = program.name_of(input.ty);
-            commands.push(format!("restore {} {name} {}", file(name), word(ty)));
-        }
-        for name in results.iter().chain(&arguments) {
-            call.push_str(&format!(" {name}"));
-        }
-        commands.push(call);
-        for name in &results {
-            commands.push(format!("store {} {name}", file(name)));
-        }
+        let variables = |prefix: &str, count: usize| -> Vec<String> {
+            (0..count)
+                .map(|number| format!("{prefix}{number}"))
+                .collect()
+        };
+        let arguments = variables("in", entry.inputs.len());
+        let results = variables("out", entry.outputs.len());
+        let restored = arguments.iter().zip(&entry.inputs).map(|(name, input)| {
+            let ty = word(program.name_of(input.ty));
+            format!("restore {} {name} {ty}", file(name))
+        });
+        let mut commands: Vec<String> = restored.collect();
+        let all = [&results[..], &arguments].concat();
+        let call = format!("call {} {}", word(&entry.name), all.join(" "));
+        commands.push(call.trim_end().to_owned());
+        let stored = results.iter();
+        commands.extend(stored.map(|name| format!("store {} {name}", file(name))));
         let reply = self.talk(&commands);
         // A failed call may or may not have created its variables.
-        for name in arguments.iter().chain(&results) {
+        for name in all {
             self.talk(&[format!("free {name}")]);
         }
         reply
@@ -185,12 +179,8 @@ impl<'a> Server<'a> {
                     "the server program stored result {place} in an undocumented format"
                 ))
             })?;
-            let opaque = output
-                .ty
-                .as_type()
-                .is_some_and(|id| program.get(id).as_opaque().is_some());
-            Ok(match (opaque, parts.len()) {
-                (false, 1) => Content::Host(parts.remove(0)),
+            Ok(match (elem_of(program, output.ty), parts.len()) {
+                (Some(_), 1) => Content::Host(parts.remove(0)),
                 _ => Content::stored(parts).without_units(program, output.ty),
             })
         });
