@@ -70,7 +70,6 @@ const SOURCES: &[(&str, &str)] = &[
 pub struct Emulated {
     compiler: OsString,
     library: PathBuf,
-    kernels: PathBuf,
 }
 
 impl Emulated {
@@ -93,14 +92,8 @@ impl Emulated {
         if !library.is_file() {
             compile(&compiler, &dir, &folder)?;
         }
-        // Beside the library, because the format of a kernel is private to it.
-        let kernels = folder.join("kernels");
-        std::fs::create_dir_all(&kernels)?;
-        Ok(Emulated {
-            compiler,
-            library,
-            kernels,
-        })
+        std::fs::create_dir_all(folder.join(KERNELS))?;
+        Ok(Emulated { compiler, library })
     }
 
     /// The environment of a process that uses this device, with settings such as
@@ -112,7 +105,8 @@ impl Emulated {
             .map(|name| (name.into(), self.library.clone().into()))
             .collect();
         variables.push((SETTINGS.into(), settings.into()));
-        variables.push(("FUTHARK_EMULATED_CACHE".into(), self.kernels.clone().into()));
+        let kernels = self.library.with_file_name(KERNELS);
+        variables.push(("FUTHARK_EMULATED_CACHE".into(), kernels.into()));
         variables.extend(real_compilers());
         variables.push(("FUTHARK_EMULATED_CXX".into(), self.compiler.clone()));
         variables
@@ -145,6 +139,9 @@ fn real_compilers() -> Vec<(OsString, OsString)> {
 }
 
 const LIBRARY: &str = "libfuthark-emulated.so";
+
+/// The folder beside the library with compiled kernels, whose format is private to it.
+const KERNELS: &str = "kernels";
 
 /// The C++ compiler of this machine, and what it says about its version.
 fn compiler() -> anyhow::Result<(OsString, String)> {
