@@ -7,26 +7,14 @@ use futhark_manifest::ElemType;
 /// element. The same as in `futhark test`.
 pub const TOLERANCE: f64 = 0.002;
 
-/// The first place where two values differ.
+/// The first difference of two values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The kind of the difference.
-    pub kind: DifferenceKind,
-    /// The place, the expected and the actual contents.
+    /// The type of the elements that differ; `None` for a difference of structure: variant, shape, number
+    /// of parts.
+    pub elem: Option<ElemType>,
+    /// Where they differ, the expected and the actual contents.
     pub message: String,
-}
-
-/// A kind of difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DifferenceKind {
-    /// The structure: variant, shape, number of parts.
-    Form,
-    /// The value of a float.
-    Float,
-    /// The value of an integer.
-    Integer,
-    /// A boolean.
-    Bool,
 }
 
 /// How exactly values must agree. Types and shapes must be equal.
@@ -41,8 +29,8 @@ pub enum Within {
 impl Difference {
     /// A difference of structure.
     pub fn form(message: String) -> Difference {
-        let kind = DifferenceKind::Form;
-        Difference { kind, message }
+        let elem = None;
+        Difference { elem, message }
     }
 
     /// The same difference, with a place before its message.
@@ -110,11 +98,7 @@ fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Difference
         ),
     };
     Difference {
-        kind: match expected.elem() {
-            ElemType::F16 | ElemType::F32 | ElemType::F64 => DifferenceKind::Float,
-            ElemType::Bool => DifferenceKind::Bool,
-            _ => DifferenceKind::Integer,
-        },
+        elem: Some(expected.elem()),
         message: format!("{}{place}: {shown}{whole}", expected.type_text()),
     }
 }

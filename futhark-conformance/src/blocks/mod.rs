@@ -106,6 +106,15 @@ pub struct Case {
 }
 
 impl Case {
+    /// The pattern of the error that the call must report, if it must fail.
+    #[must_use]
+    pub fn expected_error(&self) -> Option<&ErrorPattern> {
+        match &self.expected {
+            Expected::Error(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
     /// The name of the case in `futhark test`, without the values that it adds to a number.
     #[must_use]
     pub fn data_name(&self) -> String {

@@ -1,25 +1,88 @@
-//! The check `arrays`: every array type of the program, without any entry point.
+//! The checks of array types, without any entry point: `arrays` copies whole arrays, `index` reads single
+//! elements, and `raw` reads the memory of an array without a copy.
 
-use crate::compare::{Within, compare};
-use crate::harness::calls::{download, upload};
+use crate::compare::{Within, compare, position};
+use crate::harness::calls::download;
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop};
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
 use crate::inputs::{Random, any_bits, edges};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, TypeKind};
+use futhark_safe::Element;
 use futhark_safe::dynamic::{Array, Context, Value};
 
 /// Copies bit patterns to arrays of every type and back.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    each_type(env, steps, "arrays", |context, array| {
-        let mut random = Random::new(env.seed(), "arrays");
+    each_type(env, steps, "arrays", |context, array, random| {
         for shape in shapes(array.rank) {
-            round_trip(context, &any_bits(&mut random, array.elem, &shape))?;
+            round_trip(context, &any_bits(random, array.elem, &shape))?;
         }
-        let patterns = every_pattern(&mut random, array.elem, array.rank);
+        let patterns = every_pattern(random, array.elem, array.rank);
         round_trip(context, &patterns)?;
-        many_at_once(context, &mut random, array)
+        many_at_once(context, random, array)
     });
+}
+
+/// Reads single elements inside and outside of the bounds.
+pub fn index(env: &Env<'_>, steps: &mut Steps<'_>) {
+    // Errors are slow there, so the C function gets wrong indices of one array only.
+    let is_slow = env.device().is_slow();
+    each_type(env, steps, "index", |context, array, random| {
+        if array.ops.index.is_none() {
+            skip!("this compiler version has no index operation");
+        }
+        let inner = inner_shape(array.rank);
+        for shape in [&inner, &vec![1; array.rank], &vec![0; array.rank]] {
+            let contents = any_bits(random, array.elem, shape);
+            let value = new_array(context, &contents)?;
+            inside(&value, &contents)?;
+            refuses_outside(&value, shape, !is_slow || *shape == inner)?;
+            // The array and the context must still work after the errors.
+            inside(&value, &contents)?;
+        }
+        Ok(())
+    });
+}
+
+/// Views arrays and their copies in memory, on host backends.
+pub fn raw(env: &Env<'_>, steps: &mut Steps<'_>) {
+    if env.program().backend.is_gpu() {
+        return;
+    }
+    each_type(env, steps, "raw", |context, array, random| {
+        for shape in shapes(array.rank) {
+            let contents = any_bits(random, array.elem, &shape);
+            let value = new_array(context, &contents)?;
+            let at = |stop: Stop| stop.at(&contents.type_text());
+            in_place(&value, &contents).map_err(at)?;
+            // A copy must have the same elements, and memory of its own.
+            let copy = value.try_clone()?;
+            drop(value);
+            in_place(&copy, &contents).map_err(at)?;
+        }
+        Ok(())
+    });
+}
+
+/// Runs a case for each array type of the program.
+fn each_type(
+    env: &Env<'_>,
+    steps: &mut Steps<'_>,
+    check: &str,
+    body: impl Fn(&Context, &ArrayType, &mut Random) -> StepResult,
+) {
+    for ty in env.program().types() {
+        if let TypeKind::Array(array) = &ty.kind {
+            env.step(steps, check, &ty.name, |context| {
+                body(context, array, &mut env.random(check))
+            });
+        }
+    }
+}
+
+fn new_array(context: &Context, contents: &HostValue) -> StepResult<Array> {
+    let (elem, shape) = (contents.elem(), contents.shape());
+    Ok(context.array_from_bytes(elem, shape, contents.bytes())?)
 }
 
 fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
@@ -40,102 +103,67 @@ fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
 
 /// Arrays that exist at the same time must not affect each other, in any order of their frees.
 fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> StepResult {
-    const MANY: usize = 8;
-    let contents: Vec<HostValue> = (0..MANY)
-        .map(|number| any_bits(random, array.elem, &vec![number; array.rank.min(3)]))
-        .map(|value| widened(value, array.rank))
-        .collect();
-    let values = contents.iter().map(|contents| upload(context, contents));
-    let mut values: Vec<Option<Value>> = values
-        .map(|value| value.map(Some))
-        .collect::<Result<_, _>>()?;
-    for order in [5, 0, 7, 2, 6, 1, 4, 3] {
-        for (value, contents) in values.iter().zip(&contents) {
-            let Some(value) = value else { continue };
+    let mut values = Vec::new();
+    for number in 0..8 {
+        let mut shape = vec![1; array.rank];
+        shape[0] = 40 * number;
+        let contents = any_bits(random, array.elem, &shape);
+        values.push((Value::Array(new_array(context, &contents)?), contents));
+    }
+    for freed in [5, 0, 5, 2, 3, 1, 1, 0] {
+        for (value, contents) in &values {
             let same = compare(&download(value)?, contents, Within::Bits);
             same.map_err(|difference| difference.at("one of several arrays"))?;
         }
-        values[order] = None;
+        values.remove(freed);
     }
     Ok(())
-}
-
-/// The same elements, with extent 1 in the added dimensions.
-fn widened(value: HostValue, rank: usize) -> HostValue {
-    let mut shape = value.shape().to_vec();
-    shape.resize(rank, 1);
-    HostValue::new(value.elem(), shape, value.bytes().to_vec())
 }
 
 /// All patterns of a narrow type. Of a wide type: extreme values, NaNs, every single bit, and
 /// random patterns.
 fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue {
-    let bytes: Vec<u8> = match (elem, elem.size()) {
+    let patterns: Vec<u64> = match (elem, elem.size()) {
         (ElemType::Bool, _) => vec![0, 1],
-        (_, 1) => (0..=u8::MAX).collect(),
-        (_, 2) => (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect(),
-        // Both halves of a pattern are patterns of a narrower type, too.
-        _ => wide_patterns(random)
-            .into_iter()
-            .flat_map(u64::to_ne_bytes)
-            .collect(),
+        (_, 1) => (0..1 << 8).collect(),
+        (_, 2) => (0..1 << 16).collect(),
+        _ => {
+            let single_bits = (0..64).map(|bit| 1 << bit);
+            let special = edges(elem).into_iter().chain(NANS).chain(single_bits);
+            let random = std::iter::repeat_with(|| random.u64(..));
+            special.chain(random).take(600).collect()
+        }
     };
     // Two columns if the rank allows it; the number of patterns is even.
     let columns = if rank > 1 { 2 } else { 1 };
     let mut shape = vec![1; rank];
     shape[rank - 1] = columns;
-    shape[0] = bytes.len() / elem.size() / columns;
-    HostValue::new(elem, shape, bytes)
+    shape[0] = patterns.len() / columns;
+    HostValue::of_bits(elem, &shape, patterns)
 }
 
-fn wide_patterns(random: &mut Random) -> Vec<u64> {
-    // Quiet and signalling, with both signs and with payloads.
-    let nans = [
-        0x7ff8_0000_0000_0000,
-        0xfff8_0000_0000_0001,
-        0x7ff0_0000_0000_0001,
-        0xfff0_dead_beef_0001,
-        0x7fc0_0000_ffc0_0001,
-        0x7f80_0001_ff80_1234,
-        0x0000_0000_0000_0001,
-        0x0000_0001_8000_0001,
-    ];
-    let (singles, doubles) = (edges(ElemType::F32), edges(ElemType::F64));
-    let mut patterns: Vec<u64> = doubles.into_iter().chain(nans).collect();
-    let pairs = singles.iter().zip(singles.iter().rev());
-    patterns.extend(pairs.map(|(high, low)| high << 32 | low));
-    patterns.extend((0..64).map(|bit| 1u64 << bit));
-    patterns.extend([0, u64::MAX, i64::MAX as u64, u64::from(u32::MAX)]);
-    patterns.extend((0..512).map(|_| random.next()));
-    patterns
-}
-
-/// Runs a step for each array type of the program.
-pub(super) fn each_type(
-    env: &Env<'_>,
-    steps: &mut Steps<'_>,
-    check: &str,
-    body: impl Fn(&Context, &ArrayType) -> StepResult,
-) {
-    for ty in env.program().types() {
-        if let TypeKind::Array(array) = &ty.kind {
-            env.step(steps, check, &ty.name, |context| body(context, array));
-        }
-    }
-}
+/// Quiet and signalling NaNs, with both signs and with payloads; the lower halves of some are NaNs of `f32`.
+const NANS: [u64; 6] = [
+    0x7ff8_0000_0000_0000,
+    0xfff8_0000_0000_0001,
+    0x7ff0_0000_0000_0001,
+    0xfff0_dead_7f80_0001,
+    0x7fc0_0000_ffc0_0001,
+    0x7f80_0001_ff80_1234,
+];
 
 /// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with all extents
 /// different, and with one long dimension.
-pub(super) fn shapes(rank: usize) -> Vec<Vec<usize>> {
-    let with = |place: usize, extent: usize, other: usize| {
+fn shapes(rank: usize) -> Vec<Vec<usize>> {
+    let with = |changed: usize, extent: usize, other: usize| {
         (0..rank)
-            .map(|dim| if dim == place { extent } else { other })
+            .map(|dim| if dim == changed { extent } else { other })
             .collect::<Vec<_>>()
     };
     let mut shapes = vec![vec![0; rank], vec![1; rank], inner_shape(rank)];
-    for place in 0..rank {
-        shapes.push(with(place, 0, 3));
-        shapes.push(with(place, 1031, 1));
+    for dim in 0..rank {
+        shapes.push(with(dim, 0, 3));
+        shapes.push(with(dim, 1031, 1));
     }
     shapes.sort();
     shapes.dedup();
@@ -143,23 +171,43 @@ pub(super) fn shapes(rank: usize) -> Vec<Vec<usize>> {
 }
 
 /// A shape with different extents, all above 1, so that swapped dimensions give another shape.
-pub(super) fn inner_shape(rank: usize) -> Vec<usize> {
+fn inner_shape(rank: usize) -> Vec<usize> {
     (0..rank)
         .map(|dim| if dim < 4 { dim + 2 } else { 2 + dim % 2 })
         .collect()
 }
 
-/// An array in the context with these contents.
-///
-/// # Errors
-/// If the array cannot be created.
-pub(super) fn make(context: &Context, contents: &HostValue) -> StepResult<Array> {
-    match upload(context, contents)? {
-        Value::Array(array) => Ok(array),
-        Value::Scalar(_) | Value::Opaque(_) => {
-            Err(Stop::mismatch("a created array is not an array"))
+fn inside(array: &Array, contents: &HostValue) -> StepResult {
+    for flat in 0..contents.count() {
+        let index = position(contents.shape(), flat);
+        let scalar = array
+            .index(&index)
+            .map_err(|error| Stop::from(error).at(&format!("{index:?}")))?;
+        if scalar.to_bytes() != contents.element(flat) {
+            let got = HostValue::new(contents.elem(), Vec::new(), scalar.to_bytes());
+            let expected = contents.element_text(flat);
+            mismatch!(
+                "{} at {index:?}: expected {expected}, got {got}",
+                contents.type_text()
+            );
         }
     }
+    Ok(())
+}
+
+/// Indices outside must be refused: by futhark-safe, and by the C function if `ask_c` is set.
+fn refuses_outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
+    for index in outside(shape) {
+        let mut accepted = array.index(&index);
+        if ask_c {
+            accepted = accepted.or(array.index_checked_by_c(&index));
+        }
+        if let Ok(scalar) = accepted {
+            let bytes = scalar.to_bytes();
+            mismatch!("index {index:?} of shape {shape:?} was accepted, and returned {bytes:?}");
+        }
+    }
+    Ok(())
 }
 
 /// Indices outside of the bounds of an array, in each dimension.
@@ -174,13 +222,45 @@ pub(super) fn outside(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
     })
 }
 
+/// The elements in memory must be those that `values` copies.
+fn in_place(value: &Array, contents: &HostValue) -> StepResult {
+    fn bytes<T: Element, const N: usize>(
+        value: &Array,
+        to_bytes: impl Fn(&T) -> [u8; N],
+    ) -> StepResult<Option<Vec<u8>>> {
+        let view = value.view::<T>()?;
+        Ok(view.map(|elements| elements.iter().flat_map(to_bytes).collect()))
+    }
+    let seen = match contents.elem() {
+        ElemType::I8 => bytes(value, |x: &i8| x.to_ne_bytes()),
+        ElemType::I16 => bytes(value, |x: &i16| x.to_ne_bytes()),
+        ElemType::I32 => bytes(value, |x: &i32| x.to_ne_bytes()),
+        ElemType::I64 => bytes(value, |x: &i64| x.to_ne_bytes()),
+        ElemType::U8 => bytes(value, |x: &u8| x.to_ne_bytes()),
+        ElemType::U16 => bytes(value, |x: &u16| x.to_ne_bytes()),
+        ElemType::U32 => bytes(value, |x: &u32| x.to_ne_bytes()),
+        ElemType::U64 => bytes(value, |x: &u64| x.to_ne_bytes()),
+        ElemType::F16 => bytes(value, |x: &half::f16| x.to_ne_bytes()),
+        ElemType::F32 => bytes(value, |x: &f32| x.to_ne_bytes()),
+        ElemType::F64 => bytes(value, |x: &f64| x.to_ne_bytes()),
+        ElemType::Bool => {
+            skip!("booleans cannot be viewed in place");
+        }
+    }?;
+    let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be viewed in place"))?;
+    let seen = HostValue::new(contents.elem(), value.shape(), seen);
+    let same = compare(&seen, contents, Within::Bits);
+    Ok(same.map_err(|difference| difference.at("in place"))?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::random;
 
     #[test]
     fn narrow_types_get_every_pattern() {
-        let mut random = Random::new(1, "");
+        let mut random = random(1, "");
         for rank in 1..=3 {
             assert_eq!(
                 every_pattern(&mut random, ElemType::F16, rank).count(),
@@ -193,7 +273,7 @@ mod tests {
 
     #[test]
     fn wide_types_get_nans_with_payloads() {
-        let mut random = Random::new(1, "");
+        let mut random = random(1, "");
         for elem in [ElemType::F32, ElemType::F64] {
             let value = every_pattern(&mut random, elem, 1);
             let nans = (0..value.count())

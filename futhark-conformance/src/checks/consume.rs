@@ -15,7 +15,7 @@ use crate::harness::calls;
 use crate::harness::constructor::{Constructor, Form};
 use crate::harness::content::{Content, Held};
 use crate::harness::env::Env;
-use crate::harness::make::{Maker, Random};
+use crate::harness::make::Maker;
 use crate::harness::steps::{StepResult, Steps, Stop, error, skip};
 use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
@@ -37,15 +37,15 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         .collect();
     answers::measure(env, steps, "consume", &consuming, false);
     for entry in consuming {
-        for (place, input) in entry.consumed() {
-            for way in ways(program, entry, place) {
+        for (argument, input) in entry.consumed() {
+            for way in ways(program, entry, argument) {
                 let case = format!("{} {}, {}", entry.name, input.name, way.describe());
                 env.step(steps, "consume", &case, |context| {
                     let trial = Trial {
                         env,
                         context,
                         entry,
-                        place,
+                        argument,
                     };
                     match way {
                         Way::Twice(other) => trial.twice(other),
@@ -95,36 +95,29 @@ impl Way<'_> {
             Way::Passed(through) => format!("returned by {}", through.entry.name),
             Way::Passing(through) => format!("passed to {}", through.entry.name),
             Way::Produced(entry, _) => format!("made by {}", entry.name),
-            Way::PartOf(whole, place) => match whole.form {
-                Form::Variant(variant) => format!("in variant {} of {}", variant.name, whole.name),
-                _ => format!("a {} of {}", whole.part_name(*place), whole.name),
-            },
-            Way::TakenFrom(whole, place) => match whole.form {
-                Form::Variant(variant) => {
-                    format!("taken out of variant {} of {}", variant.name, whole.name)
-                }
-                Form::Record(fields) | Form::Zip(fields) => {
-                    format!("projected from {} of {}", fields[*place].name, whole.name)
-                }
-            },
-            Way::MadeOf(whole) => match whole.form {
-                Form::Variant(variant) => format!("made as variant {}", variant.name),
-                _ => "made of fields".to_owned(),
-            },
+            Way::PartOf(whole, part) => format!("in {}", describe_part(whole, *part)),
+            Way::TakenFrom(whole, part) => format!("taken from {}", describe_part(whole, *part)),
+            Way::MadeOf(whole) => format!("made as {}", whole.kind()),
         }
     }
 }
 
+fn describe_part(whole: &Constructor<'_>, part: usize) -> String {
+    format!(
+        "{} of {} {}",
+        whole.part_name(part),
+        whole.kind(),
+        whole.name
+    )
+}
+
 /// The ways that the program offers to make an argument of an entry point.
-fn ways<'a>(program: &'a Program, consumer: &EntryPoint, place: usize) -> Vec<Way<'a>> {
-    let ty = consumer.inputs[place].ty;
+fn ways<'a>(program: &'a Program, consumer: &EntryPoint, argument: usize) -> Vec<Way<'a>> {
+    let ty = consumer.inputs[argument].ty;
     let mut ways = vec![Way::Fresh];
-    let alike = consumer
-        .inputs
-        .iter()
-        .enumerate()
-        .filter(|(other, input)| *other != place && input.ty == ty);
-    ways.extend(alike.map(|(other, _)| Way::Twice(other)).take(MAX_WAYS));
+    let others = (0..consumer.inputs.len()).filter(|other| *other != argument);
+    let alike = others.filter(|other| consumer.inputs[*other].ty == ty);
+    ways.extend(alike.map(Way::Twice).take(MAX_WAYS));
 
     let takes = |entry: &EntryPoint| {
         entry
@@ -154,8 +147,8 @@ fn ways<'a>(program: &'a Program, consumer: &EntryPoint, place: usize) -> Vec<Wa
     let types = program.types_with_ids();
     let constructors = types.flat_map(|(id, _)| Constructor::all_of(program, id));
     let around = constructors.filter_map(|whole| {
-        let place = whole.parts().iter().position(|part| *part == ty)?;
-        Some([Way::PartOf(whole, place), Way::TakenFrom(whole, place)])
+        let part = whole.parts().iter().position(|part| *part == ty)?;
+        Some([Way::PartOf(whole, part), Way::TakenFrom(whole, part)])
     });
     ways.extend(around.take(MAX_WAYS).flatten());
     let own = ty.as_type().map(|id| Constructor::all_of(program, id));
@@ -170,25 +163,26 @@ struct Trial<'a> {
     env: &'a Env<'a>,
     context: &'a Context,
     entry: &'a EntryPoint,
-    place: usize,
+    argument: usize,
 }
 
 impl Trial<'_> {
     /// Makes the argument in this way, and consumes it.
     fn run(&self, way: &Way<'_>) -> StepResult {
-        let ty = self.entry.inputs[self.place].ty;
         let mut held = Held::new(self.env.program());
         // Earlier results must keep their contents, too. This call also shows whether the entry
         // point accepts the arguments.
-        let accepted = "the entry point accepts no known arguments";
-        let (earlier, _) = self.call(self.entry, self.arguments(self.entry)?, accepted)?;
+        let (earlier, _) = self.call(self.entry, self.arguments(self.entry)?)?;
         for (value, output) in earlier.into_iter().zip(&self.entry.outputs) {
             held.hold("the result of an earlier call", output.ty, value)?;
         }
         let mut arguments = self.arguments(self.entry)?;
-        let fresh = arguments.remove(self.place);
-        let consumed = self.make(way, ty, fresh, &mut held)?;
-        arguments.insert(self.place, consumed);
+        let fresh = arguments.remove(self.argument);
+        let (consumed, others) = self.make(way, fresh)?;
+        for (ty, value) in others {
+            held.hold("a value that may share the argument's memory", ty, value)?;
+        }
+        arguments.insert(self.argument, consumed);
         match calls::call_observing(self.context, self.entry, arguments)? {
             Ok(outputs) => {
                 calls::check_count(self.entry, &outputs)?;
@@ -208,7 +202,6 @@ impl Trial<'_> {
     /// Two arguments that share memory must give the same results as two copies.
     fn twice(&self, other: usize) -> StepResult {
         let program = self.env.program();
-        let ty = self.entry.inputs[self.place].ty;
         let contents = |outputs: Vec<Value>| -> StepResult<Vec<Content>> {
             let outputs = outputs.iter().zip(&self.entry.outputs);
             outputs
@@ -216,14 +209,13 @@ impl Trial<'_> {
                 .collect()
         };
         let mut copies = self.arguments(self.entry)?;
-        copies[other] = self.arguments(self.entry)?.swap_remove(self.place);
-        let refused = "the entry point does not accept equal arguments";
-        let expected = contents(self.call(self.entry, copies, refused)?.0)?;
+        copies[other] = self.arguments(self.entry)?.swap_remove(self.argument);
+        let expected = contents(self.call(self.entry, copies)?.0)?;
 
         let mut arguments = self.arguments(self.entry)?;
-        let value = arguments.remove(self.place);
-        let (alias, value) = self.alias(ty, value)?;
-        arguments.insert(self.place, value);
+        let value = arguments.remove(self.argument);
+        let (alias, value) = self.alias(value)?;
+        arguments.insert(self.argument, value);
         arguments[other] = alias;
         let actual = contents(calls::call(self.context, self.entry, arguments).0?)?;
         for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
@@ -234,77 +226,57 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Makes the argument, and holds the values that may share memory with it.
-    fn make(
-        &self,
-        way: &Way<'_>,
-        ty: TypeRef,
-        fresh: Value,
-        held: &mut Held<'_>,
-    ) -> StepResult<Value> {
-        let (value, others) = match *way {
-            Way::Fresh | Way::Twice(_) => return Ok(fresh),
-            Way::Passed(through) => {
-                let (result, fresh) = self.through(through, fresh)?;
-                let what = format!("the value that was passed to {}", through.entry.name);
-                held.hold(what, ty, fresh)?;
-                return Ok(result);
+    /// Makes the argument, and returns the values that may share memory with it, too.
+    fn make(&self, way: &Way<'_>, fresh: Value) -> StepResult<(Value, Vec<(TypeRef, Value)>)> {
+        let ty = self.entry.inputs[self.argument].ty;
+        Ok(match *way {
+            Way::Fresh | Way::Twice(_) => (fresh, Vec::new()),
+            Way::Passed(passage) => {
+                let (result, fresh) = self.through(passage, fresh)?;
+                (result, vec![(ty, fresh)])
             }
-            Way::Passing(through) => {
-                let (result, fresh) = self.through(through, fresh)?;
-                held.hold(format!("the result of {}", through.entry.name), ty, result)?;
-                return Ok(fresh);
+            Way::Passing(passage) => {
+                let (result, fresh) = self.through(passage, fresh)?;
+                (fresh, vec![(ty, result)])
             }
             Way::Produced(entry, output) => {
-                let what = format!("another result of {}", entry.name);
-                held.hold(what, ty, self.produced(entry, output)?)?;
-                return self.produced(entry, output);
+                let other = self.produced(entry, output)?;
+                (self.produced(entry, output)?, vec![(ty, other)])
             }
-            Way::PartOf(constructor, place) | Way::TakenFrom(constructor, place) => {
-                let (whole, mut parts) = self.around(constructor, place, fresh)?;
-                let mut types = constructor.parts();
-                let value = match way {
-                    Way::PartOf(..) => {
-                        types.remove(place);
-                        parts.remove(place)
-                    }
-                    _ => constructor.take_apart(&whole)?.swap_remove(place),
-                };
-                let what = format!("the held value (argument: {})", way.describe());
-                let ty = TypeRef::Type(constructor.id);
-                held.hold(what, ty, Value::Opaque(whole))?;
-                (value, types.into_iter().zip(parts))
+            Way::PartOf(constructor, part) => {
+                let (whole, mut others) = self.build(constructor, Some((part, fresh)))?;
+                let (_, value) = others.remove(part);
+                others.push((TypeRef::Type(constructor.id), Value::Opaque(whole)));
+                (value, others)
+            }
+            Way::TakenFrom(constructor, part) => {
+                let (whole, mut others) = self.build(constructor, Some((part, fresh)))?;
+                let value = constructor.take_apart(&whole)?.swap_remove(part);
+                others.push((TypeRef::Type(constructor.id), Value::Opaque(whole)));
+                (value, others)
             }
             Way::MadeOf(constructor) => {
-                let parts = self.maker(EXTENT).values(constructor.parts())?;
-                let whole = self.assemble(constructor, &parts)?;
-                let types = constructor.parts();
-                (Value::Opaque(whole), types.into_iter().zip(parts))
+                let (whole, parts) = self.build(constructor, None)?;
+                (Value::Opaque(whole), parts)
             }
-        };
-        for (number, (ty, part)) in others.enumerate() {
-            held.hold(format!("part {number} of a value"), ty, part)?;
-        }
-        Ok(value)
+        })
     }
 
     /// A second handle to the memory of a value, and the value itself, if the program has a way to
     /// get one. An entry point that returns its argument may have copied it, which cannot be
     /// observed.
-    fn alias(&self, ty: TypeRef, mut value: Value) -> StepResult<(Value, Value)> {
+    fn alias(&self, mut value: Value) -> StepResult<(Value, Value)> {
         let program = self.env.program();
+        let ty = self.entry.inputs[self.argument].ty;
         let contents = Content::snapshot(program, ty, &value)?;
-        for way in ways(program, self.entry, self.place) {
-            let other = match way {
-                Way::Passed(through) => {
-                    let (result, back) = self.through(through, value)?;
-                    value = back;
-                    result
-                }
-                Way::TakenFrom(constructor, place) => {
-                    let (whole, mut parts) = self.around(constructor, place, value)?;
-                    value = parts.swap_remove(place);
-                    constructor.take_apart(&whole)?.swap_remove(place)
+        for way in ways(program, self.entry, self.argument) {
+            let other;
+            (other, value) = match way {
+                Way::Passed(passage) => self.through(passage, value)?,
+                Way::TakenFrom(constructor, part) => {
+                    let (whole, mut parts) = self.build(constructor, Some((part, value)))?;
+                    let taken = constructor.take_apart(&whole)?.swap_remove(part);
+                    (taken, parts.swap_remove(part).1)
                 }
                 _ => continue,
             };
@@ -322,32 +294,27 @@ impl Trial<'_> {
         arguments(self.env, self.context, entry)
     }
 
-    fn maker(&self, extent: usize) -> Maker<'_> {
-        let random = Random::new(self.env.seed(), "consume");
-        Maker::new(self.env, self.context, random, extent)
-    }
-
     /// Calls an entry point that may refuse the arguments. Returns the results, and the arguments that
     /// it does not consume.
     fn call(
         &self,
         entry: &EntryPoint,
         arguments: Vec<Value>,
-        refused: &str,
     ) -> StepResult<(Vec<Value>, Vec<Option<Value>>)> {
         let (outputs, kept) = calls::call(self.context, entry, arguments);
-        let outputs = outputs.map_err(|error| Stop::skip(format!("{refused}: {error}")))?;
+        let outputs = outputs.map_err(|error| {
+            let name = &entry.name;
+            Stop::skip(format!("{name} does not accept the arguments: {error}"))
+        })?;
         calls::check_count(entry, &outputs)?;
         Ok((outputs, kept))
     }
 
     /// Passes a value to another entry point. Returns the result and the value.
     fn through(&self, passage: Passage<'_>, value: Value) -> StepResult<(Value, Value)> {
-        let entry = passage.entry;
-        let mut arguments = self.arguments(entry)?;
+        let mut arguments = self.arguments(passage.entry)?;
         arguments[passage.input] = value;
-        let refused = format!("{} does not accept the value", entry.name);
-        let (mut outputs, mut kept) = self.call(entry, arguments, &refused)?;
+        let (mut outputs, mut kept) = self.call(passage.entry, arguments)?;
         let value = kept[passage.input]
             .take()
             .ok_or_else(|| Stop::error("an observed argument was consumed"))?;
@@ -355,36 +322,34 @@ impl Trial<'_> {
     }
 
     fn produced(&self, entry: &EntryPoint, output: usize) -> StepResult<Value> {
-        let refused = format!("{} accepts no known arguments", entry.name);
-        let (mut outputs, _) = self.call(entry, self.arguments(entry)?, &refused)?;
+        let (mut outputs, _) = self.call(entry, self.arguments(entry)?)?;
         Ok(outputs.swap_remove(output))
     }
 
-    /// Makes a value with this part, and returns all its parts, too.
-    fn around(
+    /// Makes a value of generated parts, one of which can be given, and returns the parts, too.
+    fn build(
         &self,
         constructor: Constructor<'_>,
-        place: usize,
-        part: Value,
-    ) -> StepResult<(Opaque, Vec<Value>)> {
+        part: Option<(usize, Value)>,
+    ) -> StepResult<(Opaque, Vec<(TypeRef, Value)>)> {
         // The parts of a value may have to agree in size.
         let extent = match &part {
-            Value::Array(array) => array.shape().first().copied().unwrap_or(EXTENT),
-            Value::Scalar(_) | Value::Opaque(_) => EXTENT,
+            Some((_, Value::Array(array))) => array.shape().first().copied().unwrap_or(EXTENT),
+            _ => EXTENT,
         };
-        let mut parts = self.maker(extent).values(constructor.parts())?;
-        parts[place] = part;
-        Ok((self.assemble(constructor, &parts)?, parts))
-    }
-
-    fn assemble(&self, constructor: Constructor<'_>, parts: &[Value]) -> StepResult<Opaque> {
-        let whole = constructor.make(self.context, parts);
-        whole.map_err(|error| match constructor.form {
+        let mut maker = Maker::new(self.env, self.context, "consume", extent);
+        let mut parts = maker.values(constructor.parts())?;
+        if let Some((number, part)) = part {
+            parts[number] = part;
+        }
+        let whole = constructor.make(self.context, &parts);
+        let whole = whole.map_err(|error| match constructor.form {
             Form::Zip(_) => Stop::skip(format!(
                 "the value does not fit into {}: {error}",
                 constructor.name
             )),
             _ => error.into(),
-        })
+        })?;
+        Ok((whole, constructor.parts().into_iter().zip(parts).collect()))
     }
 }

@@ -1,22 +1,21 @@
 //! The check `leaks`: repeated operations do not increase the memory of the process.
 
-use crate::blocks::Expected;
+use crate::blocks::Case;
 use crate::harness::answers::{self, Answer, arguments, by_size};
-use crate::harness::calls;
-use crate::harness::calls::{download, upload, upload_all};
+use crate::harness::calls::{self, download, upload, upload_all};
 use crate::harness::cases::on_host;
 use crate::harness::constructor::as_opaque;
 use crate::harness::content::{Content, Reading};
-use crate::harness::env::Env;
+use crate::harness::env::{Env, locked};
 use crate::harness::limits;
-use crate::harness::make::{Maker, Random};
+use crate::harness::make::Maker;
 use crate::harness::steps::{StepResult, Steps, Stop, skip};
 use crate::inputs::any_bits;
 use crate::record::Cause;
 use futhark_manifest::{OpaqueOps, TypeId, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::Context;
-use std::cell::RefCell;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The number of measurements, with the same work between them. A leak grows between all of them;
@@ -67,8 +66,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         let Some(array) = ty.as_array() else { continue };
         let mut shape = vec![1; array.rank];
         shape[0] = BYTES / array.elem.size();
-        let mut random = Random::new(env.seed(), "leaks");
-        let contents = any_bits(&mut random, array.elem, &shape);
+        let contents = any_bits(&mut env.random("leaks"), array.elem, &shape);
         env.step(steps, "leaks", &format!("arrays {}", ty.name), |context| {
             watch(|| {
                 let value = upload(context, &contents)?;
@@ -81,14 +79,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for entry in entries {
         let case = format!("calls of {}", entry.name);
         env.step(steps, "leaks", &case, |context| {
-            let (first, _) = calls::call(context, entry, arguments(env, context, entry)?);
-            if let Err(error) = first {
+            let call = || -> StepResult<_> {
+                let values = arguments(env, context, entry)?;
+                Ok(calls::call(context, entry, values).0)
+            };
+            if let Err(error) = call()? {
                 skip!("the entry point accepts no known arguments: {error}");
             }
-            watch(|| {
-                let (outputs, _) = calls::call(context, entry, arguments(env, context, entry)?);
-                outputs.map(drop).map_err(Stop::from)
-            })
+            watch(|| Ok(call()?.map(drop)?))
         });
     }
     failing_calls(env, steps);
@@ -106,9 +104,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for entry in program.entries() {
-        let fails = |case: &&crate::blocks::Case| {
-            *case.entry == *entry.name && matches!(case.expected, Expected::Error(_))
-        };
+        let fails = |case: &&Case| *case.entry == *entry.name && case.expected_error().is_some();
         let Some(case) = env.blocks.cases.iter().find(fails) else {
             continue;
         };
@@ -125,17 +121,15 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
                     env.forget_context();
                     skip!("the call loses its context");
                 }
-                Err(_) => {}
+                Err(_) => watch(|| call().map(drop)),
             }
-            watch(|| call().map(drop))
         });
     }
 }
 
 /// Repeats all operations on values of an opaque type.
 fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> StepResult {
-    let random = Random::new(env.seed(), "leaks");
-    let mut maker = Maker::new(env, context, random, 2);
+    let mut maker = Maker::new(env, context, "leaks", 2);
     watch(|| {
         // A new value each time, because a surplus reference only leaks when the value is freed.
         let value = maker.value(TypeRef::Type(id))?;
@@ -150,25 +144,18 @@ fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> Step
 
 /// Repeats an operation, and fails if the memory grows between all measurements.
 fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
-    let mut round = |times: usize| -> StepResult<usize> {
-        let begun = Instant::now();
-        for done in 0..times {
-            work()?;
-            let long = if done < AT_LEAST {
-                FAR_TOO_LONG
-            } else {
-                LONG_ENOUGH
-            };
-            if begun.elapsed() > long {
-                return Ok(done + 1);
-            }
-        }
-        Ok(times)
-    };
     soak()?;
     // The first round fills caches, and sets the number of repetitions for the other rounds.
     let begun = Instant::now();
-    let times = round(TIMES)?;
+    let mut times = 0;
+    let mut limit = FAR_TOO_LONG;
+    while times == 0 || times < TIMES && begun.elapsed() <= limit {
+        work()?;
+        times += 1;
+        if times == AT_LEAST {
+            limit = LONG_ENOUGH;
+        }
+    }
     let seconds = begun.elapsed().as_secs_f64();
     if times == 1 && seconds > TOO_LONG {
         let seconds = answers::shown(seconds);
@@ -178,7 +165,7 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
     let mut least = u64::MAX;
     for _ in 1..LOOKS {
         for _ in 0..times {
-            round(1)?;
+            work()?;
         }
         let now = resident()?;
         least = least.min(now.saturating_sub(before));
@@ -200,10 +187,8 @@ fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
 /// Small allocations. Each piece must be a separate one.
 type Pieces = Vec<Box<[u8; 24]>>;
 
-thread_local! {
-    /// What [`soak`] has allocated, until the process ends: freed pieces would be free memory again.
-    static TAKEN: RefCell<Vec<Pieces>> = const { RefCell::new(Vec::new()) };
-}
+/// What [`soak`] has allocated, until the process ends: freed pieces would be free memory again.
+static TAKEN: Mutex<Vec<Pieces>> = Mutex::new(Vec::new());
 
 /// Allocates the free memory of the heap, which would hide a leak. The pieces are small, so that
 /// they fill small gaps, too.
@@ -214,24 +199,20 @@ fn soak() -> StepResult {
     /// not. Two mebibytes of new pages in sequence are behind all of it.
     const FIRST: usize = 16;
     const LATER: usize = 2;
-    TAKEN.with_borrow_mut(|taken| {
-        let enough = if taken.is_empty() { FIRST } else { LATER };
-        let mut grown = 0;
-        for _ in 0..ROUNDS {
-            let before = resident()?;
-            taken.push((0..PIECES).map(|_| Box::new([1; 24])).collect());
-            let growth = resident()?.saturating_sub(before);
-            grown = if growth >= PIECES as u64 * 24 {
-                grown + 1
-            } else {
-                0
-            };
-            if grown == enough {
-                break;
-            }
+    let mut taken = locked(&TAKEN);
+    let enough = if taken.is_empty() { FIRST } else { LATER };
+    let mut grown = 0;
+    for _ in 0..ROUNDS {
+        let before = resident()?;
+        taken.push((0..PIECES).map(|_| Box::new([1; 24])).collect());
+        let growth = resident()?.saturating_sub(before);
+        let is_new = growth >= PIECES as u64 * 24;
+        grown = if is_new { grown + 1 } else { 0 };
+        if grown == enough {
+            break;
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn resident() -> StepResult<u64> {

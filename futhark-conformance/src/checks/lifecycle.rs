@@ -1,13 +1,12 @@
 //! The check `lifecycle`: creation, use and end of contexts, and the lifetime of values.
 
-use crate::blocks::Expected;
+use crate::blocks::Case;
 use crate::compare::{Within, compare};
 use crate::harness::answers::{self, Answer, again, by_size};
-use crate::harness::calls::message_of;
-use crate::harness::calls::{download, upload};
+use crate::harness::calls::{download, message_of, upload};
 use crate::harness::env::{Env, locked};
 use crate::harness::steps::{StepResult, Steps, Stop, ensure, error};
-use crate::inputs::{Random, any_bits};
+use crate::inputs::any_bits;
 use crate::values::HostValue;
 use futhark_safe::dynamic::{Context, Value};
 use std::sync::Arc;
@@ -38,17 +37,13 @@ pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
 /// Accepts the error of a program that does not start, if all its expected errors match it.
 fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult {
     let cases = env.blocks.cases.iter();
-    let expected = cases.filter_map(|case| match &case.expected {
-        Expected::Error(pattern) => Some(pattern),
-        _ => None,
-    });
-    let expected: Vec<_> = expected.collect();
-    let message = message_of(error);
-    if expected.is_empty() {
+    let mut expected = cases.filter_map(Case::expected_error).peekable();
+    if expected.peek().is_none() {
         error!("failed to create a context: {error}");
     }
+    let message = message_of(error);
     ensure!(
-        expected.iter().all(|pattern| pattern.matches(&message)),
+        expected.all(|pattern| pattern.matches(&message)),
         "failed to create a context, with another message than the test blocks expect: {message}"
     );
     Ok(())
@@ -206,6 +201,6 @@ fn sample(env: &Env<'_>) -> StepResult<HostValue> {
     let mut arrays = env.program().types().iter().filter_map(|ty| ty.as_array());
     let array = arrays.next();
     let array = array.ok_or_else(|| Stop::skip("the program has no array type"))?;
-    let mut random = Random::new(env.seed(), "lifecycle");
-    Ok(any_bits(&mut random, array.elem, &vec![2; array.rank]))
+    let shape = vec![2; array.rank];
+    Ok(any_bits(&mut env.random("lifecycle"), array.elem, &shape))
 }

@@ -1,51 +1,147 @@
-//! The checks: one module each, under the name of the check.
+//! The checks. The page of a check in `docs/checks` is its entry: what it proves, how, and what it cannot
+//! prove.
 //!
 //! A check derives its questions from the program's manifest and test blocks, and runs them as
-//! steps in the environment of `harness`. `catalog` lists the checks. They run in this order:
+//! cases in the environment of `harness`. The checks run in this order:
 //!
 //! 1. [`build`]: `compile`, and on its artifact `manifest`, `header`, `symbols` and `plain`.
 //! 2. [`run`]: the start of `lifecycle`, then each check that needs a context, in the order of
 //!    [`ALL`], then the end of `lifecycle`.
 
 mod arrays;
+mod artifact;
 mod blocks;
-mod catalog;
 mod compile;
 mod consume;
 pub(crate) mod device_code;
 mod differential;
 mod errors;
-mod header;
-mod index;
 mod leaks;
 mod lifecycle;
-mod manifest;
 mod opaque;
 pub(crate) mod plain;
 mod properties;
-mod raw;
 mod server;
 mod settings;
 mod store;
-mod symbols;
 
-pub use catalog::{ALL, Check, Run, must_exist};
 pub use compile::Compiled;
 
 use crate::blocks::TestBlocks;
+use crate::cover::Topic;
 use crate::harness::env::Env;
 use crate::harness::steps::Steps;
+use crate::pattern::CheckPattern;
 use futhark_manifest::Backend;
 use futhark_safe::compile::Build;
+
+/// A check.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// The name in records and patterns.
+    pub name: &'static str,
+    /// The page of the check, which `futhark-conformance explain NAME` prints.
+    pub page: &'static str,
+    /// The function of a check that needs a context; `None` for the others.
+    pub run: Option<Run>,
+    /// What it asks about: a run chooses programs for it that have each construct of these topics.
+    pub topics: &'static [Topic],
+}
+
+/// The function of a check, for a loaded program whose context can be created.
+pub type Run = fn(&Env<'_>, &mut Steps<'_>);
+
+macro_rules! check {
+    ($name:literal, $run:expr, [$($topic:ident),+]) => {
+        Check {
+            name: $name,
+            page: include_str!(concat!("../../docs/checks/", $name, ".md")),
+            run: $run,
+            topics: &[$(Topic::$topic),+],
+        }
+    };
+}
+
+/// All checks, in the order in which they run.
+pub const ALL: &[Check] = &[
+    check!("compile", None, [Program, Name, Case, Operator]),
+    check!(
+        "manifest",
+        None,
+        [Program, Name, Entry, Array, Opaque, Tuning]
+    ),
+    check!("header", None, [Program, Name, Entry, Array, Opaque]),
+    check!("symbols", None, [Program, Name, Array, Opaque]),
+    check!("plain", None, [Program, Entry, Array]),
+    check!("lifecycle", Some(lifecycle::check), [Program]),
+    check!("arrays", Some(arrays::check), [Array]),
+    check!("index", Some(arrays::index), [Array]),
+    check!("raw", Some(arrays::raw), [Array]),
+    check!("blocks", Some(blocks::check), [Case, Failure, Operator]),
+    check!(
+        "differential",
+        Some(differential::check),
+        [Entry, Array, Opaque, Operator]
+    ),
+    check!("server", Some(server::check), [Entry, Array, Opaque]),
+    check!("errors", Some(errors::check), [Entry, Array, Failure]),
+    check!("consume", Some(consume::check), [Consumption]),
+    check!("opaque", Some(opaque::check), [Opaque]),
+    check!("store", Some(store::check), [Opaque]),
+    check!("settings", Some(settings::check), [Program, Tuning]),
+    check!(
+        "leaks",
+        Some(leaks::check),
+        [Program, Entry, Array, Opaque, Failure]
+    ),
+    check!("device-code", Some(device_code::check), [Program, Operator]),
+];
+
+impl Check {
+    /// The check with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Check> {
+        ALL.iter().find(|check| check.name == name)
+    }
+
+    /// What the check proves, in one sentence: the first paragraph of the page.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let paragraph = self.page.split("\n\n").nth(1).unwrap_or_default();
+        paragraph.replace('\n', " ")
+    }
+
+    /// The sections of the C API reference that the check proves: the bold names on the page.
+    pub fn sections(&self) -> impl Iterator<Item = &'static str> {
+        self.page.split("**").skip(1).step_by(2)
+    }
+}
+
+/// Ensures that each pattern can match a check.
+///
+/// # Errors
+/// A message with the first pattern that matches no check, and the names of all checks.
+pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
+    let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.concerns(check.name));
+    let Some(pattern) = patterns.iter().find(unknown) else {
+        return Ok(());
+    };
+    let names: Vec<&str> = ALL.iter().map(|check| check.name).collect();
+    Err(format!(
+        "no check matches {:?}; the checks are: {}",
+        pattern.to_string(),
+        names.join(", ")
+    ))
+}
 
 /// Compiles the program, and runs the checks that need no context.
 pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
     let compiled = compile::check(build, blocks, steps);
     if let Compiled::Yes(artifact) = &compiled {
-        steps.run("manifest", "", || manifest::check(artifact));
-        steps.run("header", "", || header::check(artifact));
-        steps.run("symbols", "", || symbols::check(artifact));
-        steps.run("symbols", "imports", || symbols::imports(artifact));
+        steps.run("manifest", "", || artifact::manifest(artifact));
+        steps.run("header", "", || artifact::header(artifact));
+        steps.run("symbols", "", || artifact::symbols(artifact));
+        steps.run("symbols", "imports", || artifact::imports(artifact));
         if artifact.program().backend == Backend::C {
             plain::check(artifact, blocks, steps);
         }
@@ -81,4 +177,62 @@ pub fn skip_running(steps: &mut Steps<'_>, reason: &str) {
 fn running() -> impl Iterator<Item = (&'static str, Run)> {
     ALL.iter()
         .filter_map(|check| Some((check.name, check.run?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// The sections of the C API reference in the Futhark User's Guide that make promises about every
+    /// program. Sections about single drivers (command queues, binaries, PTX) are not included.
+    const SECTIONS: &[&str] = &[
+        "Error codes",
+        "Configuration",
+        "Context",
+        "Values",
+        "Arrays of Primitive Values",
+        "Opaque Values",
+        "Records",
+        "Sums",
+        "Arrays of Non-Primitive Values",
+        "Entry points",
+        "GPU",
+        "Multicore",
+        "General guarantees",
+        "Manifest",
+    ];
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<_> = ALL.iter().map(|check| check.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        assert_eq!(Check::named("arrays").unwrap().name, "arrays");
+        assert!(Check::named("array").is_none());
+    }
+
+    #[test]
+    fn each_check_has_its_own_page() {
+        for check in ALL {
+            let title = format!("# `{}`\n", check.name);
+            assert!(check.page.starts_with(&title), "{}", check.name);
+        }
+    }
+
+    #[test]
+    fn every_section_is_proved_by_some_check() {
+        let proved: BTreeSet<_> = ALL.iter().flat_map(Check::sections).collect();
+        assert_eq!(proved, SECTIONS.iter().copied().collect());
+    }
+
+    #[test]
+    fn every_page_belongs_to_a_check() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/checks");
+        for page in std::fs::read_dir(folder).unwrap() {
+            let path = page.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            assert!(Check::named(name).is_some(), "{}", path.display());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::compare::position;
 use crate::harness::constructor::{Constructor, Form, as_opaque};
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
-use crate::harness::make::{Maker, Random, refs};
+use crate::harness::make::{Maker, refs};
 use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};
@@ -16,9 +16,6 @@ const EXTENT: usize = 3;
 /// The number of values to make of each type. Two parts that are swapped may be equal by chance,
 /// but not in each of them.
 const ROUNDS: usize = 4;
-
-/// The number of elements of an array to read.
-const MAX_ELEMENTS: usize = 64;
 
 /// Runs a step for every opaque type, by its structure.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
@@ -87,8 +84,7 @@ impl<'a> Test<'a> {
     }
 
     fn maker(&self, extent: usize) -> Maker<'a> {
-        let random = Random::new(self.env.seed(), &self.seed);
-        Maker::new(self.env, self.context, random, extent).wild()
+        Maker::new(self.env, self.context, &self.seed, extent).wild()
     }
 
     /// A value must return the parts that it was made of, and must not depend on the handles that it
@@ -205,7 +201,7 @@ fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
     let body = whole.store()?.body().to_vec();
     let of_whole = stored_components(&body)?;
     let count: usize = shape.iter().product();
-    for (flat, index) in positions(shape).take(MAX_ELEMENTS).enumerate() {
+    for (flat, index) in positions(shape).enumerate() {
         let element = whole.index(&index)?;
         let stored = as_opaque(&element)?.store()?;
         let of_element = stored_components(stored.body())?;

@@ -4,8 +4,8 @@
 //! Each case of the check runs it once: with the number of a test case that must fail, which it calls, or
 //! with 0, to check the functions of arrays. Each run also checks those of contexts.
 
-use super::header;
-use crate::blocks::{Case, Expected, Source, TestBlocks};
+use super::artifact;
+use crate::blocks::{Case, Source, TestBlocks};
 use crate::harness::cases::written;
 use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
 use crate::record::Cause;
@@ -25,7 +25,7 @@ pub const NAME: &str = "plain";
 pub fn check(artifact: &Artifact, blocks: &TestBlocks, steps: &mut Steps<'_>) {
     let program = artifact.program();
     let failing = blocks.cases.iter();
-    let failing = failing.filter(|case| matches!(case.expected, Expected::Error(_)));
+    let failing = failing.filter(|case| case.expected_error().is_some());
     let mut calls = Vec::new();
     let mut cases = vec![(String::new(), Ok(0))];
     for case in failing {
@@ -223,11 +223,11 @@ fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<PathBuf> {
     let work = tempfile::tempdir_in(folder.parent().unwrap_or(folder))?;
     let (new_source, new) = (work.path().join("plain.c"), work.path().join("plain"));
     std::fs::write(&new_source, text)?;
-    let mut command = header::c_compiler(folder);
+    let mut command = artifact::c_compiler(folder);
     command.args(["-std=c99", "-O0", "-w"]);
     command.args([&generated, &new_source]).arg("-o").arg(&new);
     command.args(["-lm", "-lpthread"]);
-    let output = header::run(&mut command)?;
+    let output = artifact::run(&mut command)?;
     if !output.status.success() {
         let said = output.stderr();
         mismatch!("a C program that follows the C API reference does not compile:\n{said}");

@@ -18,7 +18,7 @@ use crate::harness::env::Env;
 use crate::harness::session::{self, Sides};
 use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Stop, error};
-use crate::inputs::{Input, Random, Refusal};
+use crate::inputs::{Input, Refusal};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
 use futhark_safe::compile::lexer;
@@ -73,7 +73,7 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
             "the generator {generator:?} of {name} is not an entry point"
         ))
     })?;
-    let mut random = Random::new(env.seed(), name);
+    let mut random = env.random(name);
     let begun = Instant::now();
     for number in 0..sides.cases {
         if number > 0 && begun.elapsed() > env.time() {
@@ -84,7 +84,7 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
         let made = Input::Made {
             entry: generator.name.clone(),
             output: 0,
-            arguments: arguments(generator, property, [attribute.size, random.next() as i64])?,
+            arguments: arguments(generator, property, [attribute.size, random.i64(..)])?,
         };
         session::compare(&sides, property, Some(vec![made]))?;
     }

@@ -49,13 +49,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 /// A parameter that the library lacks must be refused, and have no effect.
 fn unknown(env: &Env<'_>) -> StepResult {
     let config = Config::new().tuning_param(NO_SUCH_PARAMETER, 1);
-    match Context::new(env.library, &config).map_err(|error| (error.kind(), error)) {
-        Ok(_) => mismatch!("a parameter was accepted"),
-        Err((ErrorKind::InvalidArgument | ErrorKind::Unsupported, _)) => {}
-        Err((kind, error)) => {
-            mismatch!("a parameter was refused with an error of kind {kind:?}: {error}");
-        }
-    }
+    let Err(error) = Context::new(env.library, &config) else {
+        mismatch!("a parameter was accepted");
+    };
+    let kind = error.kind();
+    ensure!(
+        matches!(kind, ErrorKind::InvalidArgument | ErrorKind::Unsupported),
+        "a parameter was refused with an error of kind {kind:?}: {error}"
+    );
     env.context()?.sync().map_err(Stop::from)
 }
 

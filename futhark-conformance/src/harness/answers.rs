@@ -9,7 +9,7 @@ use super::calls::{self, check_count};
 use super::calls::{download, upload_all};
 use super::cases::known_inputs;
 use super::env::{Env, locked};
-use super::make::{Maker, Random};
+use super::make::Maker;
 use super::steps::{StepResult, Steps, Stop, skip};
 use crate::compare::{Within, compare};
 use crate::values::HostValue;
@@ -187,8 +187,7 @@ fn arguments_from(
     {
         return upload_all(context, &known);
     }
-    let random = Random::new(env.seed(), &entry.name);
-    Maker::new(env, context, random, EXTENT).arguments(entry)
+    Maker::new(env, context, &entry.name, EXTENT).arguments(entry)
 }
 
 /// An entry point and its results for the arguments that [`arguments`] gives. Results of opaque

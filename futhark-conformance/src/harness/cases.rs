@@ -103,7 +103,7 @@ pub fn all_known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item
     let backend = env.library.backend();
     let fitting = cases.filter(move |case| {
         *case.entry == *entry.name
-            && !matches!(case.expected, Expected::Error(_))
+            && case.expected_error().is_none()
             && case.excluded(backend).is_none()
     });
     fitting.filter_map(move |case| on_host(env, entry, &case.input).ok())

@@ -305,7 +305,6 @@ impl<'a> Held<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::DifferenceKind;
     use crate::values::parse;
 
     fn host(text: &str) -> Content {
@@ -335,13 +334,13 @@ mod tests {
         let within = Within::Tolerance;
         assert_eq!(pair("2.0").agrees(&pair("2.001"), within), Ok(()));
         let difference = pair("2.0").agrees(&pair("3.0"), within).unwrap_err();
-        assert_eq!(difference.kind, DifferenceKind::Float);
+        assert_eq!(difference.elem, Some(ElemType::F64));
         assert!(
             difference.message.starts_with("field b: "),
             "{difference:?}"
         );
         let difference = host("[1]").agrees(&host("[1, 2]"), within).unwrap_err();
-        assert_eq!(difference.kind, DifferenceKind::Form);
+        assert_eq!(difference.elem, None);
         let sum = |name: &str| whole(name, vec![]);
         assert!(sum("variant x").agrees(&sum("variant y"), within).is_err());
         let inner = |x: &str| {

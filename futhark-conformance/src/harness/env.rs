@@ -5,7 +5,7 @@ use super::build::{self, BuildLock};
 use super::steps::{Ran, Remark, StepResult, Steps, Stop};
 use crate::blocks::TestBlocks;
 use crate::devices::Device;
-use crate::inputs::Store;
+use crate::inputs::{self, Random, Store};
 use crate::protocol::JobSpec;
 use crate::toolchain::{self, Futhark};
 use crate::values::{data, found};
@@ -66,6 +66,12 @@ impl<'a> Env<'a> {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.spec.run.seed
+    }
+
+    /// A generator of values; `salt` separates different uses of the seed.
+    #[must_use]
+    pub fn random(&self, salt: &str) -> Random {
+        inputs::random(self.seed(), salt)
     }
 
     /// The number of generated inputs, if the user chose one.

@@ -7,8 +7,7 @@ use super::constructor::Constructor;
 use super::env::Env;
 use crate::harness::calls::{upload, upload_all};
 use crate::harness::steps::{StepResult, Stop, skip};
-use crate::inputs;
-pub use crate::inputs::Random;
+use crate::inputs::{self, Random, Taste};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeId, TypeRef};
 use futhark_safe::dynamic::{Context, Value};
@@ -28,13 +27,14 @@ pub struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    /// A generator of arrays with `extent` elements in each dimension.
+    /// A generator of arrays with `extent` elements in each dimension; `salt` separates different uses
+    /// of the seed.
     #[must_use]
-    pub fn new(env: &'a Env<'a>, context: &'a Context, random: Random, extent: usize) -> Maker<'a> {
+    pub fn new(env: &'a Env<'a>, context: &'a Context, salt: &str, extent: usize) -> Maker<'a> {
         Maker {
             env,
             context,
-            random,
+            random: env.random(salt),
             extent,
             depth: 0,
             is_wild: false,
@@ -93,7 +93,7 @@ impl<'a> Maker<'a> {
         }
         // Not every variant may be possible to make, so try them all from a random one.
         let count = constructors.len();
-        let first = usize::try_from(self.random.below(count as u64)).unwrap_or(0);
+        let first = self.random.usize(..count);
         let mut last = None;
         for constructor in constructors.iter().cycle().skip(first).take(count) {
             match self.values(constructor.parts()) {
@@ -106,7 +106,7 @@ impl<'a> Maker<'a> {
 
     fn host(&mut self, elem: ElemType, shape: &[usize]) -> HostValue {
         match self.is_wild {
-            true => inputs::wild(&mut self.random, elem, shape),
+            true => inputs::fill(self.random.u64(..), elem, shape, Taste::Wild),
             false => inputs::small(&mut self.random, elem, shape),
         }
     }

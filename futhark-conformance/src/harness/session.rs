@@ -5,9 +5,9 @@ use super::cases::{all_known_inputs, known_inputs};
 use super::env::Env;
 use super::sides::{self, Answer, Outcome};
 use super::steps::{StepResult, Stop, skip};
-use crate::compare::{Difference, DifferenceKind, Within};
-use crate::inputs::{self, Call, Input, Kept, Limits, Pace, Refusal, Stage, Store, Trial};
-use futhark_manifest::EntryPoint;
+use crate::compare::{Difference, Within};
+use crate::inputs::{self, Call, Draw, Input, Kept, Limits, Pace, Refusal, Store, Trial};
+use futhark_manifest::{ElemType, EntryPoint};
 use futhark_safe::ErrorKind;
 use proptest::strategy::{Strategy, ValueTree};
 use std::sync::Arc;
@@ -111,31 +111,27 @@ impl Session<'_> {
         };
         let planned = self.compared + usize::try_from(cases).unwrap_or(usize::MAX);
         let mut runner = inputs::runner(env.seed(), &format!("differential {}", entry.name));
-        let stages = stages(sides, entry, cases)?;
+        let draws = draws(sides, entry, cases)?;
         let begun = Instant::now();
-        for stage in stages {
-            for number in 0..stage.cases {
-                // Each side has this time.
-                if begun.elapsed() > 2 * env.time() || !self.pace.affords(stage.extent) {
-                    env.remark.add(&format!(
-                        "{} of {planned} inputs: calls take up to {}",
-                        self.compared,
-                        answers::shown(self.pace.longest())
-                    ));
-                    return Ok(());
-                }
-                let tree = stage.strategy(number).new_tree(&mut runner);
-                let tree = tree.map_err(|reason| {
-                    Stop::skip(format!("failed to generate an input: {reason}"))
-                })?;
-                let arguments = tree.current();
-                self.compare(stage.extent, Some(tree), arguments)?;
+        for Draw { extent, arguments } in draws {
+            // Each side has this time.
+            if begun.elapsed() > 2 * env.time() || !self.pace.affords(extent) {
+                env.remark.add(&format!(
+                    "{} of {planned} inputs: calls take up to {}",
+                    self.compared,
+                    answers::shown(self.pace.longest())
+                ));
+                break;
             }
+            let tree = arguments.new_tree(&mut runner);
+            let tree = tree.expect("no strategy rejects a value");
+            let arguments = tree.current();
+            self.compare(extent, Some(tree), arguments)?;
         }
         Ok(())
     }
 
-    /// Compares both sides on an input of the stage with this extent; 0 for an input that is simple
+    /// Compares both sides on an input with this maximum extent; 0 for an input that is simple
     /// already.
     fn compare(&mut self, extent: usize, tree: Option<Tree>, arguments: Vec<Input>) -> StepResult {
         let sides = self.sides;
@@ -240,17 +236,14 @@ impl Session<'_> {
 
 /// Learns from trial calls of the oracle how to generate arguments. Those of a program with
 /// `#[unsafe]` stay within what its test blocks show.
-fn stages(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Stage>> {
+fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Draw>> {
     let env = sides.env;
     if env.unchecked.is_some() && !entry.inputs.is_empty() {
         let shown: Vec<_> = all_known_inputs(env, entry).collect();
-        if let Some(strategy) = inputs::like(&shown) {
-            return Ok(vec![Stage {
-                extent: 0,
-                cases,
-                first: strategy.clone(),
-                other: strategy,
-            }]);
+        if let Some(arguments) = inputs::like(&shown) {
+            let extent = 0;
+            let draw = Draw { extent, arguments };
+            return Ok(vec![draw; cases as usize]);
         }
         env.may_generate(&entry.name)?;
     }
@@ -279,7 +272,7 @@ fn stages(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<S
         true => Limits::SLOW,
         false => Limits::REAL,
     };
-    Ok(inputs::stages(&Arc::new(call), limits, cases))
+    Ok(inputs::growing(&Arc::new(call), limits, cases).collect())
 }
 
 fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {
@@ -329,10 +322,12 @@ fn counts(found: &Difference, arguments: &[Input]) -> bool {
     if leaves().all(inputs::is_tame) {
         return true;
     }
-    match found.kind {
-        DifferenceKind::Form | DifferenceKind::Bool => true,
-        DifferenceKind::Integer => false,
-        DifferenceKind::Float => leaves().all(|value| value.count() <= 2),
+    match found.elem {
+        None | Some(ElemType::Bool) => true,
+        Some(ElemType::F16 | ElemType::F32 | ElemType::F64) => {
+            leaves().all(|value| value.count() <= 2)
+        }
+        Some(_) => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Generates scalars and elements of arrays.
 
 use crate::values::HostValue;
+pub use fastrand::Rng as Random;
 use futhark_manifest::ElemType;
 use half::f16;
 use proptest::prelude::*;
@@ -24,31 +25,20 @@ pub fn bits(elem: ElemType, taste: Taste) -> BoxedStrategy<u64> {
     if taste == Taste::Tame || elem == ElemType::Bool {
         return tame.boxed();
     }
-    let width = 8 * u32::try_from(elem.size()).unwrap_or(8);
-    let any = any::<u64>().prop_map(move |bits| quiet(elem, bits & (u64::MAX >> (64 - width))));
+    let any = any::<u64>().prop_map(move |bits| quiet(elem, bits & mask(elem)));
     prop_oneof![4 => tame, 2 => select(edges(elem)), 2 => any].boxed()
 }
 
-/// Many elements from a seed, which do not shrink one by one.
+/// Many elements from a seed, which do not shrink one by one. Wild ones are limits of the type or any
+/// bit pattern except signalling NaNs.
 #[must_use]
 pub fn fill(seed: u64, elem: ElemType, shape: &[usize], taste: Taste) -> HostValue {
-    let mut random = Random::new(seed, "fill");
+    let mut random = random(seed, "fill");
     let (tame, edges) = (tame(elem), edges(elem));
-    generate(elem, shape, |place| match taste {
-        Taste::Wild if place % 8 == 7 => random.pick(&edges),
-        _ => random.pick(&tame),
-    })
-}
-
-/// Elements of which each is one of the limits of the type or any bit pattern except signalling NaNs.
-#[must_use]
-pub fn wild(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    let edges = edges(elem);
-    let mask = u64::MAX >> (64 - 8 * elem.size());
-    generate(elem, shape, |_| match (random.next() & 1, elem) {
-        (0, _) => random.pick(&edges),
-        (_, ElemType::Bool) => random.next() & 1,
-        _ => quiet(elem, random.next() & mask),
+    generate(elem, shape, || match taste {
+        Taste::Tame => pick(&mut random, &tame),
+        Taste::Wild if elem == ElemType::Bool || random.bool() => pick(&mut random, &edges),
+        Taste::Wild => quiet(elem, random.u64(..) & mask(elem)),
     })
 }
 
@@ -56,12 +46,12 @@ pub fn wild(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
 /// divisors; as booleans, whether they are odd.
 #[must_use]
 pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    let lowest = u64::from(shape.is_empty());
-    generate(elem, shape, |_| {
-        let number = lowest + random.below(4 - lowest);
+    let lowest = i64::from(shape.is_empty());
+    generate(elem, shape, || {
+        let number = random.i64(lowest..4);
         match elem {
-            ElemType::Bool => number & 1,
-            _ => whole_bits(elem, number.cast_signed()),
+            ElemType::Bool => u64::from(number % 2 == 1),
+            _ => whole_bits(elem, number),
         }
     })
 }
@@ -69,15 +59,20 @@ pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue 
 /// Random bit patterns for the elements; booleans are 0 or 1.
 #[must_use]
 pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    generate(elem, shape, |_| match elem {
-        ElemType::Bool => random.next() & 1,
-        _ => random.next(),
+    generate(elem, shape, || match elem {
+        ElemType::Bool => random.bool().into(),
+        _ => random.u64(..),
     })
 }
 
-/// A value from the bits of the element at each place.
-fn generate(elem: ElemType, shape: &[usize], bits: impl FnMut(usize) -> u64) -> HostValue {
-    HostValue::of_bits(elem, shape, (0..shape.iter().product()).map(bits))
+/// A value from the bits of each element.
+fn generate(elem: ElemType, shape: &[usize], bits: impl FnMut() -> u64) -> HostValue {
+    let count = shape.iter().product();
+    HostValue::of_bits(elem, shape, std::iter::repeat_with(bits).take(count))
+}
+
+fn pick(random: &mut Random, from: &[u64]) -> u64 {
+    from[random.usize(..from.len())]
 }
 
 /// A whole number as a value of the type, truncated to its width.
@@ -89,36 +84,31 @@ pub fn whole(elem: ElemType, number: i64) -> HostValue {
 /// Whether results that depend on this value are equal in any order of evaluation.
 #[must_use]
 pub fn is_tame(value: &HostValue) -> bool {
-    let numbers = TAME_FLOATS;
-    (0..value.count()).all(|place| {
-        let Some(float) = value.float(place) else {
-            return true;
-        };
-        numbers.contains(&float) && (float != 0.0 || float.is_sign_positive())
-    })
+    let mut floats = (0..value.count()).filter_map(|index| value.float(index));
+    floats.all(|float| TAME_FLOATS.contains(&float) && (float != 0.0 || float.is_sign_positive()))
 }
 
 const TAME_FLOATS: [f64; 7] = [0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.0];
+const TAME_INTEGERS: [i64; 12] = [0, 1, 2, 3, 1, 2, -1, 4, 5, -3, 7, 17];
 
 fn tame(elem: ElemType) -> Vec<u64> {
     match elem {
         ElemType::Bool => vec![0, 1],
-        ElemType::F16 | ElemType::F32 | ElemType::F64 => TAME_FLOATS
-            .iter()
-            .map(|&number| float_bits(elem, number))
-            .collect(),
-        ElemType::U8 | ElemType::U16 | ElemType::U32 | ElemType::U64 => {
-            vec![0, 1, 2, 3, 1, 2, 4, 5, 7, 17]
+        ElemType::F16 | ElemType::F32 | ElemType::F64 => {
+            TAME_FLOATS.map(|number| float_bits(elem, number)).to_vec()
         }
-        _ => [0, 1, 2, 3, 1, 2, -1, 4, 5, -3, 17]
-            .map(|number| whole_bits(elem, number))
-            .to_vec(),
+        _ => {
+            let is_signed = elem.as_str().starts_with('i');
+            let numbers = TAME_INTEGERS.into_iter();
+            let numbers = numbers.filter(|number| is_signed || *number >= 0);
+            numbers.map(|number| whole_bits(elem, number)).collect()
+        }
     }
 }
 
 /// The limits of the type, and values beside them.
 pub fn edges(elem: ElemType) -> Vec<u64> {
-    let all = u64::MAX >> (64 - 8 * elem.size());
+    let all = mask(elem);
     let top = (all >> 1) + 1;
     if let Some((infinity, quiet)) = special(elem) {
         let (nan, largest, normal) = (infinity | quiet, infinity - 1, 2 * quiet);
@@ -183,43 +173,21 @@ fn whole_bits(elem: ElemType, number: i64) -> u64 {
     match elem {
         ElemType::F16 | ElemType::F32 | ElemType::F64 => float_bits(elem, number as f64),
         ElemType::Bool => u64::from(number != 0),
-        _ => number.cast_unsigned() & (u64::MAX >> (64 - 8 * elem.size())),
+        _ => number.cast_unsigned() & mask(elem),
     }
 }
 
-/// A generator: the same seed gives the same numbers.
-///
-/// The algorithm is SplitMix64, which is short and accepts every seed.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
+/// All bits of an element.
+fn mask(elem: ElemType) -> u64 {
+    u64::MAX >> (64 - 8 * elem.size())
+}
 
-impl Random {
-    /// Creates a generator; `salt` separates different uses of a seed.
-    #[must_use]
-    pub fn new(seed: u64, salt: &str) -> Random {
-        let mix = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Random(salt.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, mix))
-    }
-
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// One of several numbers.
-    pub fn pick(&mut self, from: &[u64]) -> u64 {
-        let place = self.below(from.len() as u64);
-        from[usize::try_from(place).unwrap_or(0)]
-    }
-
-    /// A number below `limit`, which must not be 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
+/// A generator of numbers: the same seed gives the same ones. `salt` separates different uses of a
+/// seed.
+#[must_use]
+pub fn random(seed: u64, salt: &str) -> Random {
+    let mix = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    Random::with_seed(salt.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, mix))
 }
 
 #[cfg(test)]
@@ -297,7 +265,7 @@ mod tests {
 
     #[test]
     fn booleans_are_zero_or_one() {
-        let mut random = Random::new(1, "");
+        let mut random = random(1, "");
         for value in [
             any_bits(&mut random, ElemType::Bool, &[100]),
             small(&mut random, ElemType::Bool, &[100]),
@@ -308,7 +276,7 @@ mod tests {
 
     #[test]
     fn small_values_are_small_in_every_type() {
-        let mut random = Random::new(1, "");
+        let mut random = random(1, "");
         for &elem in ElemType::ALL {
             let array = small(&mut random, elem, &[20]);
             let texts: Vec<_> = (0..20).map(|i| array.element_text(i)).collect();
@@ -325,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
-        let draw = |seed, salt| Random::new(seed, salt).next();
+        let draw = |seed, salt| random(seed, salt).u64(..);
         assert_eq!(draw(1, "a"), draw(1, "a"));
         assert_ne!(draw(1, "a"), draw(2, "a"));
         assert_ne!(draw(1, "a"), draw(1, "b"));

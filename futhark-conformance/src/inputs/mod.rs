@@ -2,25 +2,16 @@
 //! same ones, and they can be shrunk and saved.
 //!
 //! ```text
-//! program ─▶ recipe ─┬─ learn: trial calls find which sizes must be equal
-//!                    └─▶ strategy ─▶ growing ─▶ tree ─▶ values in any context
-//!                        elements      └─▶ kept: a file
+//! program ─▶ call, with the sizes that trial calls accept ─▶ strategy ─▶ input ─┬─▶ values in any context
+//!                                                            elements          └─▶ a file
 //! ```
 
+mod call;
 mod elements;
-mod growing;
-mod kept;
-mod learn;
-mod recipe;
+mod input;
 mod strategy;
-mod tree;
 
-pub use elements::{Random, any_bits, edges, is_tame, small, wild};
-#[cfg(test)]
-pub use elements::{Taste, fill};
-pub use growing::{Pace, Stage, stages};
-pub use kept::{Kept, Store};
-pub use learn::{Trial, learn};
-pub use recipe::Call;
-pub use strategy::{Limits, like, runner};
-pub use tree::{Input, Refusal, elem_of};
+pub use call::{Call, Trial, learn};
+pub use elements::{Random, Taste, any_bits, edges, fill, is_tame, random, small};
+pub use input::{Input, Kept, Refusal, Store, elem_of};
+pub use strategy::{Draw, Limits, Pace, growing, like, runner};

@@ -1,9 +1,11 @@
-//! Converts recipes to proptest's strategies.
+//! Proptest's strategies for the arguments of a call, of growing size, and the decision whether larger
+//! ones are affordable.
+//!
+//! The same seed gives the same inputs in the same order. Durations only decide where to stop.
 
-use super::elements::Random;
-use super::elements::{Taste, bits, fill, whole};
-use super::recipe::{Call, Recipe, Role};
-use super::tree::Input;
+use super::call::{Call, Recipe, Role, Scalar};
+use super::elements::{Taste, bits, fill, random, whole};
+use super::input::Input;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
 use proptest::collection::vec;
@@ -11,6 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::{NewTree, Union, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The maximum number of elements that are generated and shrunk one by one.
@@ -41,18 +44,49 @@ impl Limits {
 /// A runner whose numbers depend on the seed; `salt` separates different uses of a seed.
 #[must_use]
 pub fn runner(seed: u64, salt: &str) -> TestRunner {
-    let mut random = Random::new(seed, salt);
     let mut bytes = [0; 32];
-    for chunk in bytes.chunks_exact_mut(8) {
-        chunk.copy_from_slice(&random.next().to_le_bytes());
-    }
+    random(seed, salt).fill(&mut bytes);
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     TestRunner::new_with_rng(Config::default(), rng)
 }
 
+/// The maximum extents of a sequence of inputs; a shorter sequence has evenly spaced ones of them. They grow
+/// slowly up to 24, because the work may grow exponentially.
+const EXTENTS: [usize; 24] = [
+    5, 5, 5, 5, 5, 5, 5, 5, 8, 12, 12, 18, 18, 18, 24, 40, 40, 80, 80, 320, 320, 1500, 1500, 1500,
+];
+
+/// An input to draw.
+#[derive(Clone)]
+pub struct Draw {
+    /// The maximum extent of its arrays.
+    pub extent: usize,
+    /// The arguments.
+    pub arguments: BoxedStrategy<Vec<Input>>,
+}
+
+/// This number of inputs for a call. The first one of each extent is as large as that allows, so that its
+/// duration tells whether a larger extent is affordable.
+pub fn growing(call: &Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Item = Draw> {
+    let last_case = cases.saturating_sub(1).max(1) as usize;
+    let mut previous = None;
+    (0..cases as usize).map(move |number| {
+        let extent = match call.variables() {
+            // Nothing can grow.
+            0 => limits.extent,
+            _ => EXTENTS[number * (EXTENTS.len() - 1) / last_case].min(limits.extent),
+        };
+        let is_first = previous.replace(extent) != Some(extent);
+        Draw {
+            extent,
+            arguments: arguments(call, Limits { extent, ..limits }, is_first),
+        }
+    })
+}
+
 /// Arguments for a call, chosen so that the entry point probably accepts them; if they are to be the `largest`, with
 /// all extents at their limit.
-pub fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<Vec<Input>> {
+fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<Vec<Input>> {
     let extent = match largest {
         true => Exactly(limits.extent).boxed(),
         false => extent(limits.extent),
@@ -70,17 +104,30 @@ pub fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrate
                 }
             }
             let extents = call.extents(&variables);
-            fixed(&call, &extents, &[], taste, limits)
+            Drawing {
+                call: &call,
+                extents: &extents,
+                scalars: &[],
+                taste,
+                limits,
+            }
+            .arguments()
         })
         .boxed()
 }
 
 /// Arguments for trial calls, with the given extents and scalars. The same on each call.
 #[must_use]
-pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Option<Vec<Input>> {
-    let strategy = fixed(call, extents, scalars, Taste::Tame, Limits::SLOW);
-    let tree = strategy.new_tree(&mut runner(1, "sample")).ok()?;
-    Some(tree.current())
+pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Vec<Input> {
+    let drawing = Drawing {
+        call,
+        extents,
+        scalars,
+        taste: Taste::Tame,
+        limits: Limits::SLOW,
+    };
+    let tree = drawing.arguments().new_tree(&mut runner(1, "sample"));
+    tree.expect("no strategy rejects a value").current()
 }
 
 /// This number, which can be simplified.
@@ -108,26 +155,6 @@ fn extent(limit: usize) -> BoxedStrategy<usize> {
     .boxed()
 }
 
-fn fixed(
-    call: &Call,
-    extents: &[usize],
-    scalars: &[Option<i64>],
-    taste: Taste,
-    limits: Limits,
-) -> Vec<BoxedStrategy<Input>> {
-    let drawing = Drawing {
-        call,
-        extents,
-        scalars,
-        taste,
-        limits,
-    };
-    call.arguments
-        .iter()
-        .map(|recipe| drawing.strategy(recipe))
-        .collect()
-}
-
 /// The choices that precede the elements.
 struct Drawing<'a> {
     call: &'a Call,
@@ -138,9 +165,14 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
+    fn arguments(&self) -> Vec<BoxedStrategy<Input>> {
+        let recipes = self.call.arguments.iter();
+        recipes.map(|recipe| self.strategy(recipe)).collect()
+    }
+
     fn strategy(&self, recipe: &Recipe) -> BoxedStrategy<Input> {
         match recipe {
-            Recipe::Scalar(elem, number) => self.scalar(*elem, *number),
+            Recipe::Scalar(number) => self.scalar(*number),
             Recipe::Array(elem, dims) => {
                 let shape = dims.iter().map(|dim| self.extents[*dim]).collect();
                 array(*elem, shape, self.taste)
@@ -173,11 +205,12 @@ impl Drawing<'_> {
         }
     }
 
-    fn scalar(&self, elem: ElemType, number: usize) -> BoxedStrategy<Input> {
+    fn scalar(&self, number: usize) -> BoxedStrategy<Input> {
+        let Scalar { elem, role } = self.call.scalars[number];
         if let Some(Some(given)) = self.scalars.get(number) {
             return Just(Input::Host(whole(elem, *given))).boxed();
         }
-        let bits = match self.call.roles[number] {
+        let bits = match role {
             Role::Size(extent) => {
                 let size = i64::try_from(self.extents[extent]).unwrap_or(i64::MAX);
                 return Just(Input::Host(whole(elem, size))).boxed();
@@ -210,47 +243,92 @@ fn array(elem: ElemType, shape: Vec<usize>, taste: Taste) -> BoxedStrategy<Input
         .boxed()
 }
 
-/// Arguments for a program that is only correct for inputs like those of its test blocks: with the shapes and scalars of one of `cases`, and array elements that any case has
-/// in the same parameter. `None` without a case.
+/// Arguments for a program that is only correct for inputs like those of its test blocks: with the shapes and
+/// scalars of one of `cases`, and array elements that any case has in the same parameter. `None` without a case.
 #[must_use]
 pub fn like(cases: &[Vec<HostValue>]) -> Option<BoxedStrategy<Vec<Input>>> {
-    if cases.is_empty() {
-        return None;
-    }
-    let known = (0..cases[0].len()).map(|place| shown_elements(cases, place));
-    let known: Vec<Vec<Vec<u8>>> = known.collect();
+    let parameters = 0..cases.first()?.len();
+    let known = parameters.map(|parameter| {
+        let values = cases.iter().map(|case| &case[parameter]);
+        let elements = values.flat_map(|value| (0..value.count()).map(|index| value.bits(index)));
+        elements.collect::<BTreeSet<u64>>()
+    });
+    let known: Vec<Vec<u64>> = known.map(|bits| bits.into_iter().collect()).collect();
     let arguments = select(cases.to_vec()).prop_flat_map(move |case| {
-        let arguments = case.iter().zip(&known);
-        let arguments = arguments.map(|(value, known)| shown_argument(value, known));
+        let arguments = case.into_iter().zip(&known);
+        let arguments = arguments.map(|(value, known)| like_value(value, known));
         arguments.collect::<Vec<_>>()
     });
     Some(arguments.boxed())
 }
 
-/// The different elements of a parameter in all cases.
-fn shown_elements(cases: &[Vec<HostValue>], place: usize) -> Vec<Vec<u8>> {
-    let values = cases.iter().map(|case| &case[place]);
-    let elements = values.flat_map(|value| value.bytes().chunks(value.elem().size()));
-    let mut elements: Vec<Vec<u8>> = elements.map(<[u8]>::to_vec).collect();
-    elements.sort();
-    elements.dedup();
+fn like_value(value: HostValue, known: &[u64]) -> BoxedStrategy<Input> {
+    if value.shape().is_empty() || value.count() == 0 {
+        return Just(Input::Host(value)).boxed();
+    }
+    let elements = vec(select(known.to_vec()), value.count());
+    let array = move |bits| HostValue::of_bits(value.elem(), value.shape(), bits);
     elements
+        .prop_map(move |bits| Input::Host(array(bits)))
+        .boxed()
 }
 
-fn shown_argument(value: &HostValue, known: &[Vec<u8>]) -> BoxedStrategy<Input> {
-    if value.shape().is_empty() || value.count() == 0 {
-        return Just(Input::Host(value.clone())).boxed();
+/// Durations below this are equal, in seconds.
+const NOISE: f64 = 0.000_1;
+
+/// The maximum expected duration of a call, in seconds.
+const AFFORDABLE: f64 = 1.0;
+
+/// The durations of the calls so far.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    /// The extent and the longest duration of each stage.
+    stages: Vec<(usize, f64)>,
+}
+
+impl Pace {
+    /// Records a call with an input of the stage with this extent.
+    pub fn record(&mut self, extent: usize, seconds: f64) {
+        match self.stages.last_mut() {
+            Some((last, longest)) if *last == extent => *longest = longest.max(seconds),
+            _ => self.stages.push((extent, seconds)),
+        }
     }
-    let (elem, shape) = (value.elem(), value.shape().to_vec());
-    vec(select(known.to_vec()), value.count())
-        .prop_map(move |elements| {
-            Input::Host(HostValue::new(elem, shape.clone(), elements.concat()))
-        })
-        .boxed()
+
+    /// Whether a call with an input of this extent is expected to be affordable. The duration grows
+    /// at least with a power of the extent, which the last two stages show.
+    #[must_use]
+    pub fn affords(&self, extent: usize) -> bool {
+        let (before, last) = match self.stages.as_slice() {
+            [] => return true,
+            [only] => (*only, *only),
+            [.., before, last] => (*before, *last),
+        };
+        if extent <= last.0 {
+            return true;
+        }
+        let growth = (last.1.max(NOISE) / before.1.max(NOISE)).max(1.0);
+        let log = |from: usize, to: usize| (to.max(1) as f64 / from.max(1) as f64).ln();
+        let steps = match log(before.0, last.0) {
+            step if step > 0.0 => log(last.0, extent) / step,
+            _ => 1.0,
+        };
+        // The exponent of one and a half allows for more than polynomial growth.
+        last.1 * growth.powf(1.5 * steps) <= AFFORDABLE
+    }
+
+    /// The longest duration in seconds.
+    #[must_use]
+    pub fn longest(&self) -> f64 {
+        self.stages
+            .iter()
+            .fold(0.0, |most, stage| most.max(stage.1))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::call::Extent;
     use super::*;
 
     #[test]
@@ -275,5 +353,59 @@ mod tests {
             mixed |= xs.bytes().contains(&1) && xs.bytes().contains(&3);
         }
         assert!(mixed);
+    }
+
+    fn call() -> Arc<Call> {
+        Arc::new(Call {
+            entry: "f".into(),
+            arguments: vec![
+                Recipe::Array(ElemType::U8, vec![0]),
+                Recipe::Array(ElemType::U8, vec![1]),
+            ],
+            extents: vec![Extent::Variable(0), Extent::Variable(1)],
+            scalars: Vec::new(),
+        })
+    }
+
+    /// The last extent that is tried if a call takes this time.
+    fn last(seconds: impl Fn(f64) -> f64) -> usize {
+        let mut pace = Pace::default();
+        for extent in EXTENTS {
+            if !pace.affords(extent) {
+                break;
+            }
+            pace.record(extent, seconds(extent as f64));
+        }
+        pace.stages.last().unwrap().0
+    }
+
+    #[test]
+    fn inputs_grow_from_small_to_the_largest() {
+        for (limits, cases) in [(Limits::REAL, 24), (Limits::REAL, 7), (Limits::SLOW, 4)] {
+            let draws: Vec<Draw> = growing(&call(), limits, cases).collect();
+            assert_eq!(draws.len(), cases as usize);
+            assert!(draws.is_sorted_by_key(|draw| draw.extent));
+            assert_eq!(draws[0].extent, EXTENTS[0]);
+            assert_eq!(draws.last().unwrap().extent, limits.extent);
+            for draw in draws {
+                let tree = draw.arguments.new_tree(&mut runner(1, ""));
+                let input = tree.unwrap().current();
+                let mut counts = input.iter().flat_map(Input::leaves).map(HostValue::count);
+                assert!(counts.all(|count| count <= draw.extent));
+            }
+        }
+        assert_eq!(growing(&call(), Limits::REAL, 1).count(), 1);
+    }
+
+    #[test]
+    fn growth_stops_before_calls_take_long() {
+        assert_eq!(last(|_| 0.01), 1500, "constant");
+        assert_eq!(last(|n| n * 1e-5), 1500, "linear");
+        assert_eq!(last(|n| n * n * 5e-9), 1500, "quadratic, on a host");
+        assert_eq!(last(|n| n * n * 2e-5), 80, "quadratic, on a device");
+        for (base, most) in [(2.0f64, 24), (3.0, 18), (10.0, 8)] {
+            let extent = last(|n| base.powf(n) * 5e-9);
+            assert!(extent <= most, "{base}: {extent}");
+        }
     }
 }
