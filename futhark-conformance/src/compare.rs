@@ -33,10 +33,10 @@ impl Difference {
         Difference { elem, message }
     }
 
-    /// The same difference, with a place before its message.
+    /// The same difference, with its location before its message.
     #[must_use]
-    pub fn at(self, place: &str) -> Difference {
-        let message = format!("{place}: {}", self.message);
+    pub fn at(self, location: &str) -> Difference {
+        let message = format!("{location}: {}", self.message);
         Difference { message, ..self }
     }
 }
@@ -72,13 +72,9 @@ pub fn compare(actual: &HostValue, expected: &HostValue, within: Within) -> Resu
 }
 
 fn close(actual: f64, expected: f64, tolerance: f64) -> bool {
-    if actual.is_nan() || expected.is_nan() {
-        actual.is_nan() && expected.is_nan()
-    } else if actual.is_infinite() || expected.is_infinite() {
-        actual == expected
-    } else {
-        (actual - expected).abs() <= tolerance
-    }
+    let both_are_nan = actual.is_nan() && expected.is_nan();
+    // Infinities of one sign are equal, and their difference is not a number.
+    both_are_nan || actual == expected || (actual - expected).abs() <= tolerance
 }
 
 fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Difference {
@@ -90,7 +86,7 @@ fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Difference
     } else {
         format!("expected {e}, got {a}")
     };
-    let (place, whole) = match expected.shape() {
+    let (index, whole) = match expected.shape() {
         [] => (String::new(), String::new()),
         shape => (
             format!(" at {:?}", position(shape, at)),
@@ -99,7 +95,7 @@ fn difference(actual: &HostValue, expected: &HostValue, at: usize) -> Difference
     };
     Difference {
         elem: Some(expected.elem()),
-        message: format!("{}{place}: {shown}{whole}", expected.type_text()),
+        message: format!("{}{index}: {shown}{whole}", expected.type_text()),
     }
 }
 

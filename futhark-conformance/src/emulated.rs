@@ -116,25 +116,21 @@ impl Emulated {
 /// The real run-time compilers of the private toolchain, if it has them and no variable names
 /// others: the device compiles kernels for real architectures with them.
 fn real_compilers() -> Vec<(OsString, OsString)> {
-    const PLACES: [(&str, &[&str]); 2] = [
-        // The first is newer, and optional.
-        (
-            "FUTHARK_EMULATED_NVRTC",
-            &["nvrtc/lib/libnvrtc.so", "cuda/lib/libnvrtc.so"],
-        ),
-        ("FUTHARK_EMULATED_HIPRTC", &["hip/lib/libamdhip64.so"]),
+    // Of two files for a variable, the later one counts: it is newer, and optional.
+    const FILES: [(&str, &str); 3] = [
+        ("FUTHARK_EMULATED_NVRTC", "cuda/lib/libnvrtc.so"),
+        ("FUTHARK_EMULATED_NVRTC", "nvrtc/lib/libnvrtc.so"),
+        ("FUTHARK_EMULATED_HIPRTC", "hip/lib/libamdhip64.so"),
     ];
     let Some(root) = std::env::var_os("FUTHARK_TOOLCHAIN") else {
         return Vec::new();
     };
-    PLACES
+    FILES
         .into_iter()
         .filter(|(name, _)| std::env::var_os(name).is_none())
-        .filter_map(|(name, places)| {
-            let mut files = places.iter().map(|place| Path::new(&root).join(place));
-            let file = files.find(|file| file.is_file())?;
-            Some((name.into(), file.into()))
-        })
+        .map(|(name, file)| (name, Path::new(&root).join(file)))
+        .filter(|(_, file)| file.is_file())
+        .map(|(name, file)| (name.into(), file.into()))
         .collect()
 }
 
@@ -159,7 +155,7 @@ fn compiler() -> anyhow::Result<(OsString, String)> {
 /// Runs a command of the C++ compiler.
 fn run(command: &mut Command) -> anyhow::Result<()> {
     let compiler = command.get_program().display().to_string();
-    // Not the limit of a step, which is for the programs under test.
+    // Not the limit of a case, which is for the programs under test.
     let limit = Some(Duration::from_secs(600));
     let output =
         process::run_within(command, limit).with_context(|| format!("failed to run {compiler}"))?;

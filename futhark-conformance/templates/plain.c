@@ -61,31 +61,31 @@ int main(int argc, char **argv) {
   }
 {%- for array in arrays %}
   if (call == 0) {
-    {{ array.elem }} in[{{ array.count }}], out[{{ array.count }} + 1], one;
-    pattern(in, sizeof in, {{ array.has_booleans }});
-    {{ array.ctype }} v = {{ array.ops.new }}(ctx, in{{ array.dims }});
-    check(v != NULL, "new returned no {{ array.name }}");
+    {{ array.elem.c_type() }} in[{{ array.count() }}], out[{{ array.count() }} + 1], one;
+    pattern(in, sizeof in, {{ array.has_booleans() }});
+    {{ array.ty.ctype }} v = {{ array.ops.new }}(ctx, in{% for extent in array.shape %}, {{ extent }}{% endfor %});
+    check(v != NULL, "new returned no {{ array.ty.c_ident() }}");
   {%- for extent in array.shape %}
     check({{ array.ops.shape }}(ctx, v)[{{ loop.index0 }}] == {{ extent }},
-          "the shape of {{ array.name }} in dimension {{ loop.index0 }}");
+          "the shape of {{ array.ty.c_ident() }} in dimension {{ loop.index0 }}");
   {%- endfor %}
     memset(out, 0xa5, sizeof out);
     check({{ array.ops.values }}(ctx, v, out) == 0 && futhark_context_sync(ctx) == 0,
-          "values of {{ array.name }} failed");
-    check(memcmp(in, out, sizeof in) == 0, "the values of {{ array.name }}");
-    check(untouched(&out[{{ array.count }}], sizeof one), "values of {{ array.name }} wrote beyond its elements");
+          "values of {{ array.ty.c_ident() }} failed");
+    check(memcmp(in, out, sizeof in) == 0, "the values of {{ array.ty.c_ident() }}");
+    check(untouched(&out[{{ array.count() }}], sizeof one), "values of {{ array.ty.c_ident() }} wrote beyond its elements");
   {%- if let Some(index) = array.ops.index %}
-    check({{ index }}(ctx, &one, v{{ array.last }}) == 0 && futhark_context_sync(ctx) == 0 &&
-              memcmp(&one, &in[{{ array.count }} - 1], sizeof one) == 0,
-          "the last element of {{ array.name }}");
-    {%- for (place, what) in array.outside %}
+    check({{ index }}(ctx, &one, v{% for extent in array.shape %}, {{ extent - 1 }}{% endfor %}) == 0 && futhark_context_sync(ctx) == 0 &&
+              memcmp(&one, &in[{{ array.count() }} - 1], sizeof one) == 0,
+          "the last element of {{ array.ty.c_ident() }}");
+    {%- for (outside, what) in array.outside %}
     memset(&one, 0xa5, sizeof one);
-    check({{ index }}(ctx, &one, v{{ place }}) != 0, "{{ what }} of {{ array.name }} was accepted");
-    has_message(ctx, "{{ what }} of {{ array.name }}");
-    check(untouched(&one, sizeof one), "{{ what }} of {{ array.name }} wrote to its result");
+    check({{ index }}(ctx, &one, v{{ outside }}) != 0, "{{ what }} of {{ array.ty.c_ident() }} was accepted");
+    has_message(ctx, "{{ what }} of {{ array.ty.c_ident() }}");
+    check(untouched(&one, sizeof one), "{{ what }} of {{ array.ty.c_ident() }} wrote to its result");
     {%- endfor %}
   {%- endif %}
-    check({{ array.ops.free }}(ctx, v) == 0, "free of {{ array.name }} failed");
+    check({{ array.ops.free }}(ctx, v) == 0, "free of {{ array.ty.c_ident() }} failed");
   }
 {%- endfor %}
 {%- for call in calls %}

@@ -85,9 +85,9 @@ fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
         expected.len(),
         actual.len()
     );
-    for (place, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+    for (number, (actual, expected)) in actual.iter().zip(expected).enumerate() {
         compare(actual, expected, Within::Tolerance)
-            .map_err(|difference| difference.at(&format!("result {place}")))?;
+            .map_err(|difference| difference.at(&format!("result {number}")))?;
     }
     Ok(())
 }
@@ -99,8 +99,8 @@ fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     let alike: Vec<&Case> = cases
         .filter(|other| other.entry == case.entry && succeeds(other))
         .collect();
-    let place = alike.iter().position(|other| std::ptr::eq(*other, case));
-    let Some(next) = place.map(|place| alike[(place + 1) % alike.len()]) else {
+    let own = alike.iter().position(|other| std::ptr::eq(*other, case));
+    let Some(next) = own.map(|own| alike[(own + 1) % alike.len()]) else {
         return Ok(());
     };
     let Err(Stop::Fail { cause, message }) = run_plainly(env, context, next) else {

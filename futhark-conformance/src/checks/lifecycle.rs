@@ -58,7 +58,7 @@ pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
     });
 }
 
-/// Runs the other steps.
+/// Runs the other cases.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     answers::measure(env, steps, "lifecycle", &by_size(env), true);
     steps.run("lifecycle", "many in a row", || many(env));
@@ -155,12 +155,12 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
         let context = fresh.as_ref().unwrap_or(context);
         (0..rounds).try_for_each(|_| works(env, context, &before))
     };
-    for (own, place) in [(false, "on one context"), (true, "each on its own context")] {
+    for (own, contexts) in [(false, "on one context"), (true, "each on its own context")] {
         let results: StepResult<Vec<()>> = thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work(own))).collect();
             threads.into_iter().map(joined).collect()
         });
-        results.map_err(|stop| stop.at(&format!("{THREADS} threads, {place}")))?;
+        results.map_err(|stop| stop.at(&format!("{THREADS} threads, {contexts}")))?;
     }
     Ok(())
 }

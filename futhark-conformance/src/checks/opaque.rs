@@ -17,7 +17,7 @@ const EXTENT: usize = 3;
 /// but not in each of them.
 const ROUNDS: usize = 4;
 
-/// Runs a step for every opaque type, by its structure.
+/// Runs a case for every opaque type, by its structure.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for (id, described) in program.types_with_ids() {
@@ -103,8 +103,8 @@ impl<'a> Test<'a> {
         }
         for _ in 0..2 {
             let parts = constructor.take_apart(&whole)?;
-            for (place, (part, (ty, contents))) in parts.iter().zip(&contents).enumerate() {
-                contents.is_still(program, *ty, part, &constructor.part_name(place))?;
+            for (number, (part, (ty, contents))) in parts.iter().zip(&contents).enumerate() {
+                contents.is_still(program, *ty, part, &constructor.part_name(number))?;
             }
         }
         Ok(whole)
@@ -123,19 +123,21 @@ impl<'a> Test<'a> {
             }
             bounds(&whole, &shape).map_err(at)?;
         }
-        let places = 0..if types.len() > 1 { types.len() } else { 0 };
-        for place in places {
+        if types.len() < 2 {
+            return Ok(());
+        }
+        for field in 0..types.len() {
             let mut parts = self.maker(EXTENT).values(types.iter().copied())?;
             for other in [EXTENT + 1, EXTENT - 1, 0] {
-                let wrong = self.maker(other).value(types[place])?;
-                let right = std::mem::replace(&mut parts[place], wrong);
+                let wrong = self.maker(other).value(types[field])?;
+                let right = std::mem::replace(&mut parts[field], wrong);
                 ensure!(
                     constructor.make(self.context, &parts).is_err(),
                     "extents of {EXTENT} were zipped with {other} in {}",
-                    constructor.part_name(place)
+                    constructor.part_name(field)
                 );
                 self.context.sync()?;
-                parts[place] = right;
+                parts[field] = right;
             }
             drop(constructor.make(self.context, &parts)?);
         }
@@ -170,12 +172,12 @@ impl<'a> Test<'a> {
         };
         same(&made, "an array made of the elements of another one")?;
         // Replace the last element by the first, and back.
-        let place = position(shape, values.len() - 1);
+        let index = position(shape, values.len() - 1);
         for element in [first, last] {
             if let Value::Opaque(changed) = &mut made {
-                changed.set(&place, element)?;
+                changed.set(&index, element)?;
                 elements(elem, element)?
-                    .same(&elements(elem, &changed.index(&place)?)?)
+                    .same(&elements(elem, &changed.index(&index)?)?)
                     .map_err(|stop| stop.at("a replaced element"))?;
             }
         }

@@ -63,16 +63,10 @@ struct Text<'a> {
 
 /// An array type, and the array of it that the program creates: with different extents.
 struct Array<'a> {
-    name: &'a str,
-    elem: &'static str,
-    ctype: &'a str,
+    ty: &'a Type,
+    elem: ElemType,
     ops: &'a ArrayOps,
-    has_booleans: u8,
     shape: Vec<usize>,
-    count: usize,
-    /// The shape, and the index of the last element, as further arguments.
-    dims: String,
-    last: String,
     /// Indices outside of the bounds, as further arguments, and what they are.
     outside: Vec<(String, String)>,
 }
@@ -84,24 +78,27 @@ impl<'a> Array<'a> {
         let mut outside = Vec::new();
         for (dim, extent) in shape.iter().enumerate() {
             for wrong in [&extent.to_string(), "-1", "INT64_MAX / 64"] {
-                let mut place = vec!["0"; array.rank];
-                place[dim] = wrong;
+                let mut index = vec!["0"; array.rank];
+                index[dim] = wrong;
                 let what = format!("index {wrong} in dimension {dim}");
-                outside.push((further(place), what));
+                outside.push((further(index), what));
             }
         }
         Some(Array {
-            name: ty.c_ident(),
-            elem: array.elem.c_type(),
-            ctype: &ty.ctype,
+            ty,
+            elem: array.elem,
             ops: &array.ops,
-            has_booleans: u8::from(array.elem == ElemType::Bool),
-            count: shape.iter().product(),
-            dims: further(&shape),
-            last: further(shape.iter().map(|extent| extent - 1)),
             shape,
             outside,
         })
+    }
+
+    fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    fn has_booleans(&self) -> u8 {
+        u8::from(self.elem == ElemType::Bool)
     }
 }
 

@@ -104,7 +104,7 @@ impl<'a> Server<'a> {
     /// Writes the arguments as the server reads them: one file per argument.
     fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> StepResult<Result<(), Refusal>> {
         let context = self.library.context()?;
-        for (place, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
+        for (number, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
             let bytes = match input {
                 Input::Host(value) => binary::write(value),
                 _ => match input.upload(&context, parameter.ty) {
@@ -113,7 +113,7 @@ impl<'a> Server<'a> {
                     Err(refusal) => return Ok(Err(refusal)),
                 },
             };
-            std::fs::write(self.file(&format!("in{place}")), bytes)
+            std::fs::write(self.file(&format!("in{number}")), bytes)
                 .map_err(|error| Stop::skip(format!("failed to write an argument: {error}")))?;
         }
         Ok(Ok(()))
@@ -172,11 +172,11 @@ impl<'a> Server<'a> {
 
     fn results(&self, entry: &EntryPoint) -> StepResult<Vec<Content>> {
         let program = self.library.program();
-        let contents = entry.outputs.iter().enumerate().map(|(place, output)| {
-            let bytes = std::fs::read(self.file(&format!("out{place}"))).unwrap_or_default();
+        let contents = entry.outputs.iter().enumerate().map(|(number, output)| {
+            let bytes = std::fs::read(self.file(&format!("out{number}"))).unwrap_or_default();
             let mut parts = binary::read(&bytes).ok_or_else(|| {
                 Stop::mismatch(format!(
-                    "the server program stored result {place} in an undocumented format"
+                    "the server program stored result {number} in an undocumented format"
                 ))
             })?;
             Ok(match (elem_of(program, output.ty), parts.len()) {
@@ -222,7 +222,7 @@ fn word(name: &str) -> String {
 }
 
 /// A running server program. A command is one line; the answer is any number of lines, then a line
-/// that ends it. Dropping this kills the process; the time limit of the step ends one that hangs.
+/// that ends it. Dropping this kills the process; the time limit of the case ends one that hangs.
 struct Running {
     child: Child,
     commands: ChildStdin,

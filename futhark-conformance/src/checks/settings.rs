@@ -6,8 +6,7 @@ use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, ErrorKind, TuningClass};
-use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 /// The maximal number of entry points of a program to check on a device whose contexts are slow to
 /// create.
@@ -110,33 +109,22 @@ fn profiling(env: &Env<'_>) -> StepResult {
     Ok(())
 }
 
-/// A report, as far as it is documented.
-#[derive(Deserialize)]
-struct Report {
-    #[serde(rename = "memory")]
-    _memory: Map<String, Json>,
-    events: Vec<Event>,
-}
-
-#[derive(Deserialize)]
-struct Event {
-    name: String,
-    duration: f64,
-}
-
 /// The number of events in a report.
 fn events(report: &str) -> StepResult<usize> {
-    let read: Report = serde_json::from_str(report).map_err(|error| {
-        Stop::mismatch(format!(
-            "the report is not as documented ({error}): {report}"
-        ))
-    })?;
-    let mut events = read.events.iter();
+    let read: Json = serde_json::from_str(report).unwrap_or_default();
+    let (true, Some(events)) = (read["memory"].is_object(), read["events"].as_array()) else {
+        mismatch!("the report is not as documented: {report}");
+    };
+    let is_documented = |event: &Json| {
+        let name = event["name"].as_str();
+        let duration = event["duration"].as_f64();
+        name.is_some_and(|name| !name.is_empty()) && duration.is_some_and(|seconds| seconds >= 0.0)
+    };
     ensure!(
-        events.all(|event| !event.name.is_empty() && event.duration >= 0.0),
+        events.iter().all(is_documented),
         "an event without a name or a duration: {report}"
     );
-    Ok(read.events.len())
+    Ok(events.len())
 }
 
 /// The parameters must be those of the manifest. All can be set at once, without an effect on the
@@ -144,13 +132,10 @@ fn events(report: &str) -> StepResult<usize> {
 fn tuning(env: &Env<'_>) -> StepResult {
     let context = env.context()?;
     let parameters = context.tuning_params();
-    let listed = env.program().entries().iter().flat_map(|entry| {
-        let names = entry.tuning_params.iter();
-        names.map(move |name| (entry, name))
-    });
-    for (entry, name) in listed {
-        if parameters.iter().all(|known| known.name() != name) {
-            mismatch!(
+    for entry in env.program().entries() {
+        for name in &entry.tuning_params {
+            ensure!(
+                parameters.iter().any(|known| known.name() == name),
                 "{} has a parameter {name}, which the library lacks",
                 entry.name
             );

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
-/// Runs steps for every type that can be stored and restored.
+/// Runs cases for every type that can be stored and restored.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     for (id, described) in program.types_with_ids() {

@@ -247,11 +247,6 @@ fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Dr
         }
         env.may_generate(&entry.name)?;
     }
-    let call = Call::of(env.program(), entry).map_err(|name| {
-        Stop::skip(format!(
-            "no operation of the program makes a value of type {name}"
-        ))
-    })?;
     let begun = Instant::now();
     let mut trial = |entry: &str, arguments: &[Input]| {
         let started = Instant::now();
@@ -267,7 +262,8 @@ fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Dr
             .flat_map(|value| value.shape().iter().copied());
         extents.collect::<Vec<_>>()
     });
-    let call = inputs::learn(&call, known.as_deref(), &mut trial).map_err(Stop::skip)?;
+    let call = Call::learn(env.program(), entry, known.as_deref(), &mut trial);
+    let call = call.map_err(Stop::skip)?;
     let limits = match env.device().is_slow() {
         true => Limits::SLOW,
         false => Limits::REAL,

@@ -1,6 +1,6 @@
 //! Calls to generate: the free choices in the arguments of an entry point, and the constraints on them.
 //!
-//! The manifest does not say which sizes must be equal, so [`learn`] finds that out by trial calls. A call
+//! The manifest does not say which sizes must be equal, so [`Call::learn`] finds that out by trial calls. A call
 //! with wrong sizes fails before it computes anything, so trials are cheap: first with all sizes equal,
 //! then with one changed, then with two. A scalar may be a size, or the number of iterations of a loop:
 //! then the time or the size of the result grows with it.
@@ -75,13 +75,19 @@ pub enum Role {
 }
 
 impl Call {
-    /// The call of an entry point. Without further knowledge all extents are equal, and scalars
-    /// are small.
+    /// The call of an entry point, with the constraints that trial calls show. `known` has extents that the
+    /// entry point accepts, if that is known. `trial` makes one call of an entry point; after `None` from it, no
+    /// more is learned.
     ///
     /// # Errors
-    /// The name of a type that no function creates.
-    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Call, String> {
-        Writer::call(program, entry, &mut Vec::new())
+    /// Why there are no valid arguments, or none were found.
+    pub fn learn(
+        program: &Program,
+        entry: &EntryPoint,
+        known: Option<&[usize]>,
+        trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
+    ) -> Result<Call, String> {
+        Writer::call(program, entry, known, trial, &mut Vec::new())
     }
 
     /// The number of variables of the extents.
@@ -126,8 +132,9 @@ impl Recipe {
 }
 
 /// Builds the recipes of one call, and counts its free choices.
-struct Writer<'p> {
-    program: &'p Program,
+struct Writer<'a> {
+    program: &'a Program,
+    trial: &'a mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
     extents: usize,
     scalars: Vec<Scalar>,
 }
@@ -137,10 +144,13 @@ impl Writer<'_> {
     fn call(
         program: &Program,
         entry: &EntryPoint,
+        known: Option<&[usize]>,
+        trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
         asked: &mut Vec<TypeRef>,
     ) -> Result<Call, String> {
         let mut writer = Writer {
             program,
+            trial,
             extents: 0,
             scalars: Vec::new(),
         };
@@ -148,12 +158,14 @@ impl Writer<'_> {
         let arguments = inputs
             .map(|input| writer.recipe(input.ty, &[], asked))
             .collect::<Result<_, _>>()?;
-        Ok(Call {
+        // All extents are equal, and scalars are small, as long as nothing else is known.
+        let call = Call {
             entry: entry.name.clone(),
             arguments,
             extents: vec![Extent::Variable(0); writer.extents],
             scalars: writer.scalars,
-        })
+        };
+        Lesson::new(call, writer.trial).learn(known)
     }
 
     /// `outer` has the extents that the value shares with the other fields of an array of records.
@@ -188,12 +200,12 @@ impl Writer<'_> {
             let parts = parts.map(|ty| self.recipe(ty, &dims, asked));
             match parts.collect::<Result<Vec<_>, _>>() {
                 Ok(parts) => wholes.push((whole.empty(), parts)),
-                Err(name) => missing = Some(name),
+                Err(reason) => missing = Some(reason),
             }
         }
         match missing {
             _ if !wholes.is_empty() => Ok(Recipe::Whole(wholes)),
-            Some(name) => Err(name),
+            Some(reason) => Err(reason),
             None => self.made(ty, asked),
         }
     }
@@ -208,21 +220,26 @@ impl Writer<'_> {
         dims
     }
 
-    fn made(&self, ty: TypeRef, asked: &mut Vec<TypeRef>) -> Result<Recipe, String> {
-        let name = || self.program.name_of(ty).to_owned();
+    fn made(&mut self, ty: TypeRef, asked: &mut Vec<TypeRef>) -> Result<Recipe, String> {
+        let none = || {
+            let name = self.program.name_of(ty);
+            format!("no operation of the program makes a value of type {name}")
+        };
         if asked.len() == MAX_CALLS || asked.contains(&ty) {
-            return Err(name());
+            return Err(none());
         }
         asked.push(ty);
         let mut entries: Vec<_> = self.program.entries().iter().collect();
         entries.sort_by_key(|entry| entry.inputs.len());
         let mut makers = Vec::new();
+        let mut why = none();
         for entry in entries {
             let Some(output) = entry.outputs.iter().position(|output| output.ty == ty) else {
                 continue;
             };
-            if let Ok(call) = Writer::call(self.program, entry, asked) {
-                makers.push((Arc::new(call), output));
+            match Writer::call(self.program, entry, None, self.trial, asked) {
+                Ok(call) => makers.push((Arc::new(call), output)),
+                Err(reason) => why = reason,
             }
             if makers.len() == MAX_MAKERS {
                 break;
@@ -230,10 +247,9 @@ impl Writer<'_> {
         }
         asked.pop();
         if makers.is_empty() {
-            Err(name())
-        } else {
-            Ok(Recipe::Made(makers))
+            return Err(why);
         }
+        Ok(Recipe::Made(makers))
     }
 }
 
@@ -269,62 +285,6 @@ const MUCH_LONGER: f64 = 10.0;
 /// Differences below this are noise, in seconds.
 const NOISE: f64 = 0.000_5;
 
-/// Finds the constraints of a call and of nested calls. `trial` makes one call of an entry point;
-/// `None` from it ends the search.
-///
-/// # Errors
-/// Why no valid arguments were found.
-pub fn learn(
-    call: &Call,
-    known: Option<&[usize]>,
-    trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
-) -> Result<Call, String> {
-    let arguments = call.arguments.iter();
-    let arguments = arguments
-        .map(|recipe| inner(recipe, trial))
-        .collect::<Result<_, _>>()?;
-    let call = Call {
-        arguments,
-        ..call.clone()
-    };
-    let mut lesson = Lesson::new(call, trial);
-    lesson.sizes(known)?;
-    lesson.scalars();
-    Ok(lesson.call)
-}
-
-/// Replaces nested calls by those with known constraints, and removes the others.
-fn inner(
-    recipe: &Recipe,
-    trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
-) -> Result<Recipe, String> {
-    Ok(match recipe {
-        Recipe::Scalar(_) | Recipe::Array(..) => recipe.clone(),
-        Recipe::Whole(wholes) => {
-            let mut learnt = Vec::new();
-            for (empty, parts) in wholes {
-                let parts = parts.iter().map(|part| inner(part, trial));
-                learnt.push((empty.clone(), parts.collect::<Result<_, _>>()?));
-            }
-            Recipe::Whole(learnt)
-        }
-        Recipe::Made(makers) => {
-            let mut learnt = Vec::new();
-            let mut why = String::new();
-            for (call, output) in makers {
-                match learn(call, None, trial) {
-                    Ok(call) => learnt.push((Arc::new(call), *output)),
-                    Err(reason) => why = reason,
-                }
-            }
-            if learnt.is_empty() {
-                return Err(why);
-            }
-            Recipe::Made(learnt)
-        }
-    })
-}
-
 /// The search for one entry point. Its sizes are its extents, in order, and then its arguments of
 /// type i64, each of which may be a size.
 struct Lesson<'a> {
@@ -346,6 +306,12 @@ impl<'a> Lesson<'a> {
             call,
             trial,
         }
+    }
+
+    fn learn(mut self, known: Option<&[usize]>) -> Result<Call, String> {
+        self.sizes(known)?;
+        self.scalars();
+        Ok(self.call)
     }
 
     /// Finds the groups of sizes that the entry point accepts.
@@ -440,19 +406,19 @@ impl<'a> Lesson<'a> {
     /// Records the groups; sizes in no group are as in `base`.
     fn settle(&mut self, base: &[usize], groups: &[Vec<usize>]) {
         let extents = self.call.extents.len();
-        for (place, extent) in self.call.extents.iter_mut().enumerate() {
-            *extent = Extent::Fixed(base[place]);
+        for (extent, size) in self.call.extents.iter_mut().zip(base) {
+            *extent = Extent::Fixed(*size);
         }
         let mut variable = 0;
         for group in groups {
-            let Some(&first) = group.iter().find(|&&place| place < extents) else {
+            let Some(&first) = group.iter().find(|&&size| size < extents) else {
                 continue;
             };
-            for &place in group {
-                if place < extents {
-                    self.call.extents[place] = Extent::Variable(variable);
+            for &size in group {
+                if size < extents {
+                    self.call.extents[size] = Extent::Variable(variable);
                 } else {
-                    let scalar = self.candidates[place - extents];
+                    let scalar = self.candidates[size - extents];
                     self.call.scalars[scalar].role = Role::Size(first);
                 }
             }
@@ -531,10 +497,10 @@ impl<'a> Lesson<'a> {
     }
 }
 
-/// These sizes, of which the ones at `places` are larger by one.
-fn enlarged(base: &[usize], places: &[usize]) -> Vec<usize> {
+/// These sizes, of which those with these `numbers` are larger by one.
+fn enlarged(base: &[usize], numbers: &[usize]) -> Vec<usize> {
     let mut sizes = base.to_vec();
-    places.iter().for_each(|place| sizes[*place] += 1);
+    numbers.iter().for_each(|number| sizes[*number] += 1);
     sizes
 }
 
@@ -587,7 +553,7 @@ mod tests {
                 costly: false,
             })
         };
-        learn(call, None, &mut trial).unwrap()
+        Lesson::new(call.clone(), &mut trial).learn(None).unwrap()
     }
 
     #[test]
@@ -632,7 +598,7 @@ mod tests {
                 costly: false,
             })
         };
-        let call = learn(&call, None, &mut trial).unwrap();
+        let call = Lesson::new(call, &mut trial).learn(None).unwrap();
         assert_eq!(
             [0, 1].map(|number: usize| call.scalars[number].role),
             [Role::Any, Role::Small]
@@ -653,7 +619,7 @@ mod tests {
                 costly: false,
             })
         };
-        let call = learn(&call(&[], 1), None, &mut trial).unwrap();
+        let call = Lesson::new(call(&[], 1), &mut trial).learn(None).unwrap();
         assert_eq!(call.scalars[0].role, Role::Small);
         assert!(largest <= 21, "it was found out early: {largest}");
     }
@@ -668,7 +634,9 @@ mod tests {
                 costly: false,
             })
         };
-        let error = learn(&call(&[1, 1, 1, 1], 0), None, &mut trial).unwrap_err();
+        let error = Lesson::new(call(&[1, 1, 1, 1], 0), &mut trial)
+            .learn(None)
+            .unwrap_err();
         assert!(error.contains("no sizes"), "{error}");
     }
 }

@@ -1,13 +1,13 @@
 //! A value as a tree on the host, and the files of failing inputs, which later runs try first.
 
-use crate::harness::calls::{message_of, upload};
+use crate::harness::calls::{self, message_of, upload};
 use crate::harness::constructor::Constructor;
 use crate::key::key;
 use crate::scratch::replace_file;
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
-use futhark_safe::dynamic::{Arg, Context, Value};
+use futhark_safe::dynamic::{Context, Value};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -94,14 +94,8 @@ impl Input {
                 return Err(Refusal::Unfit);
             }
             let arguments = Input::upload_all(arguments, context, entry)?;
-            // The call may consume its arguments: they have no other owner.
-            let given = arguments.into_iter().map(Arg::Consume).collect();
-            let mut outputs = context.call(&entry.name, given)?;
-            context.sync()?;
-            if *output >= outputs.len() {
-                return Err(Refusal::Unfit);
-            }
-            return Ok(outputs.swap_remove(*output));
+            let outputs = calls::call(context, entry, arguments).0?;
+            return outputs.into_iter().nth(*output).ok_or(Refusal::Unfit);
         }
         let all = ty.as_type().map(|id| Constructor::all_of(program, id));
         let mut all = all.into_iter().flatten();
@@ -211,7 +205,7 @@ impl fmt::Display for Input {
 pub struct Kept {
     /// The entry point.
     pub entry: String,
-    /// The place and the message of the failure, for people.
+    /// Where it failed, and the message, for people.
     pub found: String,
     /// The arguments.
     pub arguments: Vec<Input>,
@@ -226,15 +220,15 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the files of a program in `folder`. `place` separates concurrent runs: backend,
+    /// Opens the files of a program in `folder`. `run` separates concurrent runs: backend,
     /// device and compiler.
     ///
     /// If an earlier process died, its last input is kept, unless it `was_slow` only.
     #[must_use]
-    pub fn open(folder: &Path, program: &Path, place: &str, was_slow: bool) -> Store {
+    pub fn open(folder: &Path, program: &Path, run: &str, was_slow: bool) -> Store {
         let stem = program.file_stem().unwrap_or_default().to_string_lossy();
         let folder = folder.join(plain(&stem));
-        let running = folder.join(format!("{}.running", plain(place)));
+        let running = folder.join(format!("{}.running", plain(run)));
         let store = Store { folder, running };
         if let Ok(kept) = Kept::read(&store.running)
             && !was_slow
