@@ -257,9 +257,8 @@ impl Known {
         let known = move |name: &str| {
             let of_double = name.strip_suffix('f').unwrap_or(name);
             self.everywhere.contains(name)
-                || [name, of_double]
-                    .iter()
-                    .any(|name| self.mathematics.contains(*name))
+                || self.mathematics.contains(name)
+                || self.mathematics.contains(of_double)
                 || backend.has_threads() && self.threads.contains(name)
                 || backend.is_gpu() && self.gpus.contains(name)
         };

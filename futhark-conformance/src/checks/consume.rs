@@ -1,8 +1,8 @@
 //! The check `consume`: a call changes no value except the arguments that it consumes.
 //!
 //! An entry point may overwrite the memory of an argument that it consumes. If another value shares
-//! this memory, the call corrupts that value, unless futhark-safe copies the argument first. A
-//! *trial* makes the argument in one *way* that can share memory with other values, keeps those
+//! this memory, the call corrupts that value, unless futhark-safe copies the argument first. Each
+//! case makes the argument in one *way* that can share memory with other values, keeps those
 //! values, calls the entry point, and compares their contents with a snapshot from before the call:
 //!
 //! ```text
@@ -28,7 +28,7 @@ const MAX_WAYS: usize = 6;
 /// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
-/// Runs a trial for every consumed parameter and every way to make its argument.
+/// Runs a case for every consumed parameter and every way to make its argument.
 pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let program = env.program();
     let entries = program.entries().iter();
@@ -39,17 +39,17 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for entry in consuming {
         for (argument, input) in entry.consumed() {
             for way in ways(program, entry, argument) {
-                let case = format!("{} {}, {}", entry.name, input.name, way.describe());
-                env.step(steps, "consume", &case, |context| {
-                    let trial = Trial {
+                let name = format!("{} {}, {}", entry.name, input.name, way.describe());
+                env.step(steps, "consume", &name, |context| {
+                    let case = Case {
                         env,
                         context,
                         entry,
                         argument,
                     };
                     match way {
-                        Way::Twice(other) => trial.twice(other),
-                        _ => trial.run(&way),
+                        Way::Twice(other) => case.twice(other),
+                        _ => case.run(&way),
                     }
                 });
             }
@@ -159,14 +159,14 @@ fn ways<'a>(program: &'a Program, consumer: &EntryPoint, argument: usize) -> Vec
 }
 
 /// One parameter of one entry point, in one context.
-struct Trial<'a> {
+struct Case<'a> {
     env: &'a Env<'a>,
     context: &'a Context,
     entry: &'a EntryPoint,
     argument: usize,
 }
 
-impl Trial<'_> {
+impl Case<'_> {
     /// Makes the argument in this way, and consumes it.
     fn run(&self, way: &Way<'_>) -> StepResult {
         let mut held = Held::new(self.env.program());

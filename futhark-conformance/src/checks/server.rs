@@ -123,26 +123,24 @@ impl<'a> Server<'a> {
         self.folder.path().join(name)
     }
 
-    /// Sends commands until one fails. `None` if the server has died.
-    fn talk(&self, commands: &[String]) -> Option<Reply> {
-        // Without an answer, the process is dropped, which kills it.
-        let mut running = self
-            .running
-            .take()
-            .or_else(|| Running::start(&self.program))?;
-        let mut reply = Ok(());
-        for command in commands {
-            reply = running.command(command)?;
-            if reply.is_err() {
-                break;
-            }
+    /// Sends commands until one fails.
+    fn talk(&self, commands: &[String]) -> Result<(), Refusal> {
+        let mut running = match self.running.take() {
+            Some(running) => running,
+            None => Running::start(&self.program).ok_or_else(died)?,
+        };
+        let reply = commands
+            .iter()
+            .try_for_each(|command| running.command(command));
+        // Otherwise the process is dropped, which kills it.
+        if !matches!(&reply, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::ContextLost) {
+            self.running.replace(Some(running));
         }
-        self.running.replace(Some(running));
-        Some(reply)
+        reply
     }
 
     /// Calls the entry point; the results are in files.
-    fn call(&self, entry: &EntryPoint) -> Option<Reply> {
+    fn call(&self, entry: &EntryPoint) -> Result<(), Refusal> {
         let program = self.library.program();
         let file = |name: &str| word(&self.file(name).to_string_lossy());
         let variables = |prefix: &str, count: usize| -> Vec<String> {
@@ -165,7 +163,7 @@ impl<'a> Server<'a> {
         let reply = self.talk(&commands);
         // A failed call may or may not have created its variables.
         for name in all {
-            self.talk(&[format!("free {name}")]);
+            let _ = self.talk(&[format!("free {name}")]);
         }
         reply
     }
@@ -190,25 +188,25 @@ impl<'a> Server<'a> {
 
 impl Answer for Server<'_> {
     fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
-        let Some(entry) = self.library.program().entry(entry) else {
+        let entry = self.library.program().entry(entry);
+        // Without parameters and results there is nothing to compare.
+        let entry = entry.filter(|entry| !entry.inputs.is_empty() || !entry.outputs.is_empty());
+        let Some(entry) = entry else {
             return Ok(Err(Refusal::Unfit));
         };
-        if let Err(refusal) = self.write(entry, arguments)? {
-            return Ok(Err(refusal));
+        let written = self.write(entry, arguments)?;
+        match written.and_then(|()| self.call(entry)) {
+            Ok(()) => self.results(entry).map(Ok),
+            Err(refusal) => Ok(Err(refusal)),
         }
-        match self.call(entry) {
-            Some(Err(message)) => Ok(Err(Refusal::Error {
-                kind: ErrorKind::Program,
-                message,
-            })),
-            Some(Ok(())) => self.results(entry).map(Ok),
-            None if entry.inputs.is_empty() && entry.outputs.is_empty() => Ok(Err(Refusal::Unfit)),
-            // An error of the library ends a plain program.
-            None => Ok(Err(Refusal::Error {
-                kind: ErrorKind::ContextLost,
-                message: "the server program died".to_owned(),
-            })),
-        }
+    }
+}
+
+/// An error of the library ends a plain program.
+fn died() -> Refusal {
+    Refusal::Error {
+        kind: ErrorKind::ContextLost,
+        message: "the server program died".to_owned(),
     }
 }
 
@@ -229,9 +227,6 @@ struct Running {
     lines: Lines<ChildStdout>,
 }
 
-/// The answer to a command: an error has the message of the server.
-type Reply = Result<(), String>;
-
 impl Running {
     /// Starts a program, and waits until it is ready. `None` if it does not become ready.
     fn start(program: &Path) -> Option<Running> {
@@ -247,28 +242,33 @@ impl Running {
             lines: Lines::new(child.stdout.take()?, LINE),
             child,
         };
-        running.reply()?.is_ok().then_some(running)
+        running.reply().is_ok().then_some(running)
     }
 
-    /// Sends a command. `None` if the server has died; it cannot be used after that.
-    fn command(&mut self, command: &str) -> Option<Reply> {
-        writeln!(self.commands, "{command}").ok()?;
+    /// Sends a command. If the server has died, it cannot be used after that.
+    fn command(&mut self, command: &str) -> Result<(), Refusal> {
+        writeln!(self.commands, "{command}").map_err(|_| died())?;
         self.reply()
     }
 
-    fn reply(&mut self) -> Option<Reply> {
+    fn reply(&mut self) -> Result<(), Refusal> {
         let mut error: Option<Vec<String>> = None;
         for (line, _) in self.lines.by_ref() {
             let line = String::from_utf8_lossy(&line);
             match (line.trim_end(), &mut error) {
-                ("%%% OK", None) => return Some(Ok(())),
-                ("%%% OK", Some(text)) => return Some(Err(shortened(text.join("\n"), LINE))),
+                ("%%% OK", None) => return Ok(()),
+                ("%%% OK", Some(text)) => {
+                    return Err(Refusal::Error {
+                        kind: ErrorKind::Program,
+                        message: shortened(text.join("\n"), LINE),
+                    });
+                }
                 ("%%% FAILURE", _) => error = Some(Vec::new()),
                 (line, Some(text)) if text.len() < LINES => text.push(line.to_owned()),
                 _ => {}
             }
         }
-        None
+        Err(died())
     }
 }
 
@@ -301,15 +301,16 @@ mod tests {
                     read a; echo '%%% FAILURE'; echo \"no $a\"; echo '%%% OK'; read a\n";
         let (_folder, running) = script(text);
         let mut running = running.unwrap();
-        assert_eq!(running.command("call f"), Some(Ok(())));
-        let failed = running.command("call g");
-        assert_eq!(failed, Some(Err("no call g".to_owned())));
+        assert!(running.command("call f").is_ok());
+        let failed = running.command("call g").unwrap_err();
+        assert!(matches!(failed, Refusal::Error { message, .. } if message == "no call g"));
     }
 
     #[test]
-    fn a_server_that_dies_returns_none() {
+    fn a_server_that_dies_is_lost() {
         let (_folder, running) = script("echo '%%% OK'; read a; exit 1\n");
-        assert_eq!(running.unwrap().command("call f"), None);
+        let lost = running.unwrap().command("call f").unwrap_err();
+        assert!(matches!(lost, Refusal::Error { kind, .. } if kind == ErrorKind::ContextLost));
         assert!(script("exit 0\n").1.is_none());
     }
 }

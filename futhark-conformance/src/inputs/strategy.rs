@@ -207,27 +207,23 @@ impl Drawing<'_> {
 
     fn scalar(&self, number: usize) -> BoxedStrategy<Input> {
         let Scalar { elem, role } = self.call.scalars[number];
-        if let Some(Some(given)) = self.scalars.get(number) {
-            return Just(Input::Host(whole(elem, *given))).boxed();
-        }
-        let bits = match role {
-            Role::Size(extent) => {
+        let given = self.scalars.get(number).copied().flatten();
+        let number = move |number: i64| Input::Host(whole(elem, number));
+        match (given, role) {
+            (Some(given), _) => Just(number(given)).boxed(),
+            (None, Role::Size(extent)) => {
                 let size = i64::try_from(self.extents[extent]).unwrap_or(i64::MAX);
-                return Just(Input::Host(whole(elem, size))).boxed();
+                Just(number(size)).boxed()
             }
-            Role::Any => bits(elem, self.taste),
-            Role::Small => {
+            (None, Role::Any) => array(elem, Vec::new(), self.taste),
+            (None, Role::Small) => {
                 // A negative size is always an error.
                 let signed = elem.as_str().starts_with('i');
                 let lowest = -i64::from(signed && self.taste == Taste::Wild);
                 let highest = i64::try_from(self.limits.extent.min(9)).unwrap_or(9);
-                return (lowest..=highest)
-                    .prop_map(move |number| Input::Host(whole(elem, number)))
-                    .boxed();
+                (lowest..=highest).prop_map(number).boxed()
             }
-        };
-        bits.prop_map(move |bits| Input::Host(HostValue::of_bits(elem, &[], [bits])))
-            .boxed()
+        }
     }
 }
 
@@ -282,24 +278,24 @@ const AFFORDABLE: f64 = 1.0;
 /// The durations of the calls so far.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// The extent and the longest duration of each stage.
-    stages: Vec<(usize, f64)>,
+    /// The longest duration for each extent, in the order of the calls.
+    durations: Vec<(usize, f64)>,
 }
 
 impl Pace {
-    /// Records a call with an input of the stage with this extent.
+    /// Records a call with an input of this extent.
     pub fn record(&mut self, extent: usize, seconds: f64) {
-        match self.stages.last_mut() {
+        match self.durations.last_mut() {
             Some((last, longest)) if *last == extent => *longest = longest.max(seconds),
-            _ => self.stages.push((extent, seconds)),
+            _ => self.durations.push((extent, seconds)),
         }
     }
 
     /// Whether a call with an input of this extent is expected to be affordable. The duration grows
-    /// at least with a power of the extent, which the last two stages show.
+    /// at least with a power of the extent, which the last two extents show.
     #[must_use]
     pub fn affords(&self, extent: usize) -> bool {
-        let (before, last) = match self.stages.as_slice() {
+        let (before, last) = match self.durations.as_slice() {
             [] => return true,
             [only] => (*only, *only),
             [.., before, last] => (*before, *last),
@@ -320,9 +316,9 @@ impl Pace {
     /// The longest duration in seconds.
     #[must_use]
     pub fn longest(&self) -> f64 {
-        self.stages
+        self.durations
             .iter()
-            .fold(0.0, |most, stage| most.max(stage.1))
+            .fold(0.0, |most, (_, seconds)| most.max(*seconds))
     }
 }
 
@@ -376,7 +372,7 @@ mod tests {
             }
             pace.record(extent, seconds(extent as f64));
         }
-        pace.stages.last().unwrap().0
+        pace.durations.last().unwrap().0
     }
 
     #[test]
