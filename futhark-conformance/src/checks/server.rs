@@ -22,7 +22,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
 /// The number of inputs per entry point, unless the user chose one.
-const CASES: u32 = 8;
+const CASES: u32 = 16;
 
 /// The most bytes to keep of a line of the server, and of an error.
 const LINE: usize = 64 << 10;
