@@ -116,7 +116,7 @@ mod tests {
     use crate::values::parse;
 
     fn value(text: &str) -> HostValue {
-        parse(text).unwrap()[0].by_itself().unwrap()
+        parse(text).unwrap().remove(0)
     }
 
     fn agree(actual: &str, expected: &str) -> bool {

@@ -242,7 +242,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn quoted(&mut self) -> Result<String, TextError> {
-        let bytes = self.value()?.by_itself()?;
+        let bytes = self.value()?;
         Ok(String::from_utf8_lossy(bytes.bytes()).into_owned())
     }
 

@@ -182,7 +182,7 @@ impl Cursor<'_> {
 
     fn constant(&mut self) -> Result<Exp, TextError> {
         let before = (self.at, self.depth);
-        let value = self.value().and_then(|value| value.by_itself());
+        let value = self.value();
         if value.is_err() {
             (self.at, self.depth) = before;
         }
@@ -242,7 +242,7 @@ mod tests {
     use crate::values;
 
     fn value(text: &str) -> Exp {
-        Exp::Value(values::parse(text).unwrap()[0].by_itself().unwrap())
+        Exp::Value(values::parse(text).unwrap().remove(0))
     }
 
     fn call(name: &str, arguments: Vec<Exp>) -> Exp {

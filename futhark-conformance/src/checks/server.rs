@@ -10,7 +10,7 @@ use crate::harness::sides::{Answer, Outcome, Side};
 use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Input, Refusal, elem_of};
 use crate::lines::{Lines, shortened};
-use crate::values::binary;
+use crate::values::data;
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::ErrorKind;
 use futhark_safe::compile::process;
@@ -106,7 +106,7 @@ impl<'a> Server<'a> {
         let context = self.library.context()?;
         for (number, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
             let bytes = match input {
-                Input::Host(value) => binary::write(value),
+                Input::Host(value) => data::write(value),
                 _ => match input.upload(&context, parameter.ty) {
                     Ok(Value::Opaque(opaque)) => opaque.store()?.body().to_vec(),
                     Ok(Value::Array(_) | Value::Scalar(_)) => return Ok(Err(Refusal::Unfit)),
@@ -172,7 +172,7 @@ impl<'a> Server<'a> {
         let program = self.library.program();
         let contents = entry.outputs.iter().enumerate().map(|(number, output)| {
             let bytes = std::fs::read(self.file(&format!("out{number}"))).unwrap_or_default();
-            let mut parts = binary::read(&bytes).ok_or_else(|| {
+            let mut parts = data::read(&bytes).ok_or_else(|| {
                 Stop::mismatch(format!(
                     "the server program stored result {number} in an undocumented format"
                 ))

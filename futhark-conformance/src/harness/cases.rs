@@ -48,11 +48,11 @@ pub fn arguments(
 pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult<Vec<HostValue>> {
     let types = parameters(env.program(), entry)?;
     let values = match source {
-        Source::Text(text) => return written(env.program(), entry, text),
+        Source::Text(text) => text_values(text)?,
         // Read with the parameter types, as the compiled program does.
         Source::File(file) => {
-            let contents = load(env, file)?;
-            return data::inputs(&contents, &types).map_err(|error| in_file(file, error));
+            let elems: Vec<ElemType> = types.iter().map(|(elem, _)| *elem).collect();
+            values_in(env, file, &elems)?
         }
         Source::Random(text) => generate(env, text)?,
         Source::Script(_) | Source::ScriptFile(_) => {
@@ -124,10 +124,7 @@ fn parameters(program: &Program, entry: &EntryPoint) -> StepResult<Vec<(ElemType
 
 /// The values of a text, each with the type that its notation has by itself.
 pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
-    let error = |error: TextError| Stop::error(error.to_string());
-    let values = values::parse(text).map_err(error)?;
-    let typed = values.iter().map(|value| value.by_itself().map_err(error));
-    typed.collect()
+    values::parse(text).map_err(|error| Stop::error(error.to_string()))
 }
 
 /// The first line of the reason for test cases whose data files do not exist. Reports count equal
@@ -151,10 +148,11 @@ pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
     })
 }
 
-/// An error in a file of values.
-pub fn in_file(file: &Path, error: TextError) -> Stop {
-    let TextError { at, message } = error;
-    Stop::error(format!("{} at byte {at}: {message}", file.display()))
+/// The values in a file, as [`data::parse`] returns them.
+pub fn values_in(env: &Env<'_>, file: &Path, elems: &[ElemType]) -> StepResult<Vec<HostValue>> {
+    data::parse(&load(env, file)?, elems).map_err(|TextError { at, message }| {
+        Stop::error(format!("{} at byte {at}: {message}", file.display()))
+    })
 }
 
 /// Generates values with the compiler, as `futhark test` does.
@@ -182,7 +180,7 @@ fn dataset(futhark: &Futhark, ty: &str) -> StepResult<HostValue> {
     let contents = futhark
         .dataset(ty)
         .map_err(|error| failed(format!("{error:#}")))?;
-    let values = data::values(&contents).map_err(|error| failed(error.message))?;
+    let values = data::parse(&contents, &[]).map_err(|error| failed(error.message))?;
     match <[HostValue; 1]>::try_from(values) {
         Ok([value]) => Ok(value),
         Err(values) => Err(failed(format!("expected one value, got {}", values.len()))),
@@ -221,7 +219,7 @@ pub fn expected(
 fn read_expected(env: &Env<'_>, source: &Source) -> StepResult<Vec<HostValue>> {
     match source {
         Source::Text(text) => text_values(text),
-        Source::File(file) => data::values(&load(env, file)?).map_err(|error| in_file(file, error)),
+        Source::File(file) => values_in(env, file, &[]),
         Source::Random(_) | Source::Script(_) | Source::ScriptFile(_) => {
             Err(Stop::error("expected results must be text or in a file"))
         }

@@ -5,7 +5,7 @@ use super::constructor::Constructor;
 use super::steps::{StepResult, Stop, mismatch, skip};
 use crate::compare::{Difference, Within, compare, position};
 use crate::values::HostValue;
-use crate::values::binary::{self, Component};
+use crate::values::data::{self, Component};
 use futhark_manifest::{ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Opaque, Value};
 
@@ -111,7 +111,7 @@ impl Content {
     /// # Errors
     /// If it does not have the documented format.
     pub fn of_stored(name: &str, body: &[u8]) -> StepResult<Content> {
-        let parts = binary::read(body).ok_or_else(|| {
+        let parts = data::read(body).ok_or_else(|| {
             Stop::mismatch(format!(
                 "a stored value of type {name} does not have the documented format: {} bytes, {:02x?}",
                 body.len(),
@@ -240,7 +240,7 @@ impl Content {
 /// # Errors
 /// If it does not have the documented format.
 pub fn stored_components(body: &[u8]) -> StepResult<Vec<Component>> {
-    binary::components(body)
+    data::components(body)
         .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))
 }
 
@@ -308,7 +308,7 @@ mod tests {
     use crate::values::parse;
 
     fn host(text: &str) -> Content {
-        Content::Host(parse(text).unwrap()[0].by_itself().unwrap())
+        Content::Host(parse(text).unwrap().remove(0))
     }
 
     fn whole(kind: &str, parts: Vec<(&str, Content)>) -> Content {
@@ -375,7 +375,6 @@ mod tests {
         let cleared = |ty: &str| {
             let ty = TypeRef::Type(program.type_named(ty).unwrap());
             let parts = parse("[true, true] true [7]").unwrap();
-            let parts = parts.iter().map(|part| part.by_itself().unwrap());
             let content = Content::stored(parts).without_units(&program, ty);
             let Content::Whole(_, parts) = content else {
                 panic!("it has parts")

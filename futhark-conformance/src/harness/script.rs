@@ -5,11 +5,11 @@
 
 use super::calls::{download, upload};
 use super::calls::{elem_of, listed_values};
-use super::cases::{in_file, load};
+use super::cases::{load, values_in};
 use super::env::Env;
 use super::steps::{StepResult, Stop, error};
 use crate::blocks::script::{self, Exp};
-use crate::values::{HostValue, data, found};
+use crate::values::{HostValue, found};
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Value};
 use std::cell::{Ref, RefCell};
@@ -359,35 +359,23 @@ impl Evaluation<'_> {
                 found(&format!("${name}"))
             );
         }
-        let file = self
-            .file_name(arguments)?
-            .ok_or_else(|| Stop::error(format!("${name}: expected a file name as a string")))?;
-        let contents = load(self.env, &file)?;
+        let text = match arguments {
+            [Item::Constant(value)] => Some(value.clone()),
+            [Item::Made(made)] if made.type_name == "[]u8" => Some(download(&*made.get()?)?),
+            _ => None,
+        };
+        let text = text.filter(|text| text.elem() == ElemType::U8 && text.shape().len() == 1);
+        let file = text.and_then(|text| String::from_utf8(text.bytes().to_vec()).ok());
+        let file = file.map(PathBuf::from);
+        let file =
+            file.ok_or_else(|| Stop::error(format!("${name}: expected a file name as a string")))?;
         if name == "loadbytes" {
-            let shape = vec![contents.len()];
-            let bytes = HostValue::new(ElemType::U8, shape, contents);
+            let contents = load(self.env, &file)?;
+            let bytes = HostValue::new(ElemType::U8, vec![contents.len()], contents);
             return Ok(Item::Constant(bytes));
         }
-        let values = data::values(&contents).map_err(|error| in_file(&file, error))?;
-        Ok(Item::of_several(
-            values.into_iter().map(Item::Constant).collect(),
-        ))
-    }
-
-    fn file_name(&self, arguments: &[Item]) -> StepResult<Option<PathBuf>> {
-        let [argument] = arguments else {
-            return Ok(None);
-        };
-        if !argument.is_of("[]u8") {
-            return Ok(None);
-        }
-        let text = match argument {
-            Item::Constant(value) => value.clone(),
-            item => download(&*self.made(item.clone())?.get()?)?,
-        };
-        Ok(String::from_utf8(text.bytes().to_vec())
-            .ok()
-            .map(PathBuf::from))
+        let values = values_in(self.env, &file, &[])?.into_iter();
+        Ok(Item::of_several(values.map(Item::Constant).collect()))
     }
 }
 

@@ -1,12 +1,17 @@
-//! Data files: values in Futhark's binary format, as text, or as a mixture; compressed if the name
-//! ends in `.gz`.
+//! Data files and stored values: values in Futhark's binary format, as text, or as a mixture;
+//! files are compressed if the name ends in `.gz`.
+//!
+//! In the binary format, Futhark programs store scalars, arrays, and the components of
+//! opaque values: the letter `b`, the version 2 of the format, the rank, four letters for the element
+//! type, the size of each dimension as a 64-bit integer, and the elements in row-major order; all
+//! numbers are little-endian.
 
-use super::binary::Component;
-use super::{HostValue, TextError, parse_input};
+use super::{HostValue, TextError, found, parse_input};
 use flate2::read::MultiGzDecoder;
 use futhark_manifest::ElemType;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The maximum size of a decompressed file.
@@ -64,132 +69,163 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// Parses values of these element types and ranks, as a program parses its input: a number without
-/// a suffix has the expected type.
+/// Parses all values of a data file, as a program parses its input. Numbers without a suffix have the types
+/// of the parameters, which `elems` lists, or of their notation.
 ///
 /// # Errors
-/// If the contents differ, or there are more.
-pub fn inputs(contents: &[u8], types: &[(ElemType, usize)]) -> Result<Vec<HostValue>, TextError> {
-    let mut reader = Reader { contents, at: 0 };
-    let mut values = Vec::with_capacity(types.len());
-    for &(elem, rank) in types {
-        let value = reader.value(Some(elem))?;
-        if (value.elem(), value.shape().len()) != (elem, rank) {
-            let wanted = "[]".repeat(rank);
-            let message = format!("expected {wanted}{elem}, found {}", value.type_text());
-            return Err(reader.error(message));
-        }
-        values.push(value);
-    }
-    reader.skip_space();
-    if reader.at < contents.len() {
-        let message = format!(
-            "expected the end of the data, found {} more bytes",
-            contents.len() - reader.at
-        );
-        return Err(reader.error(message));
-    }
-    Ok(values)
-}
-
-/// Parses values up to the end, each with its own type.
-///
-/// # Errors
-/// If the contents are not values.
-pub fn values(contents: &[u8]) -> Result<Vec<HostValue>, TextError> {
-    let mut reader = Reader { contents, at: 0 };
+/// If the contents are not values, or a number is not valid for its type.
+pub fn parse(contents: &[u8], elems: &[ElemType]) -> Result<Vec<HostValue>, TextError> {
     let mut values = Vec::new();
+    let mut at = 0;
     loop {
-        reader.skip_space();
-        if reader.at == contents.len() {
+        at = skip_space(contents, at);
+        if at == contents.len() {
             return Ok(values);
         }
-        values.push(reader.value(None)?);
-    }
-}
-
-struct Reader<'a> {
-    contents: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Reader<'a> {
-    /// A value: a text has the expected type, if there is one, or its own; a binary value always
-    /// has its own.
-    fn value(&mut self, wanted: Option<ElemType>) -> Result<HostValue, TextError> {
-        self.skip_space();
-        if self.rest().first() == Some(&b'b') {
-            return self.binary();
+        if contents[at] == b'b' {
+            let component = Component::at(contents, at)?;
+            at = component.data.end;
+            let mut bytes = contents[component.data].to_vec();
+            if component.elem == ElemType::Bool {
+                let normalize = |byte: &mut u8| *byte = u8::from(*byte != 0);
+                bytes.iter_mut().for_each(normalize);
+            }
+            values.push(HostValue::new(component.elem, component.shape, bytes));
+            continue;
         }
         // A binary value may follow, so the text ends at the first byte that is not UTF-8.
-        let text = match std::str::from_utf8(self.rest()) {
-            Ok(text) => text,
-            Err(error) => std::str::from_utf8(&self.rest()[..error.valid_up_to()])
-                .unwrap_or_else(|_| unreachable!("this part was found to be valid")),
-        };
-        let read = parse_input(text).and_then(|(value, length)| {
-            let value = match wanted {
-                Some(elem) => value.typed(elem),
-                None => value.by_itself(),
-            };
-            value.map(|value| (value, length))
-        });
-        let (value, length) = read.map_err(|error| TextError {
-            at: self.at + error.at,
+        let text = contents[at..].utf8_chunks().next();
+        let text = text.map_or("", |chunk| chunk.valid());
+        let elem = elems.get(values.len()).copied();
+        let (value, length) = parse_input(text, elem).map_err(|error| TextError {
+            at: at + error.at,
             message: error.message,
         })?;
-        self.at += length;
-        Ok(value)
+        at += length;
+        values.push(value);
     }
+}
 
-    fn binary(&mut self) -> Result<HostValue, TextError> {
-        let component = Component::at(self.contents, self.at)?;
-        self.at = component.data.end;
-        let (elem, mut bytes) = (component.elem, self.contents[component.data].to_vec());
-        if elem == ElemType::Bool {
-            bytes
-                .iter_mut()
-                .for_each(|byte| *byte = u8::from(*byte != 0));
+/// The end of white space and comments.
+fn skip_space(contents: &[u8], mut at: usize) -> usize {
+    loop {
+        let rest = contents[at..].trim_ascii_start();
+        at = contents.len() - rest.len();
+        if !rest.starts_with(b"--") {
+            return at;
         }
-        if cfg!(target_endian = "big") {
-            bytes
-                .chunks_exact_mut(elem.size())
-                .for_each(<[u8]>::reverse);
-        }
-        Ok(HostValue::new(elem, component.shape, bytes))
+        at += rest.iter().take_while(|byte| **byte != b'\n').count();
     }
+}
 
-    /// Skips white space and comments.
-    fn skip_space(&mut self) {
-        loop {
-            let space = self
-                .rest()
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace());
-            self.at += space.count();
-            if !self.rest().starts_with(b"--") {
-                return;
+const VERSION: u8 = 2;
+
+/// Encodes a value.
+#[must_use]
+pub fn write(value: &HostValue) -> Vec<u8> {
+    let rank = u8::try_from(value.shape().len()).unwrap_or(u8::MAX);
+    let mut bytes = vec![b'b', VERSION, rank];
+    bytes.extend(format!("{:>4}", value.elem().as_str()).bytes());
+    for &extent in value.shape() {
+        let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+        bytes.extend(extent.to_le_bytes());
+    }
+    bytes.extend(value.bytes());
+    bytes
+}
+
+/// The byte ranges of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// `b`, the version, the rank, the element type.
+    pub head: Range<usize>,
+    /// Eight bytes for each dimension.
+    pub dims: Range<usize>,
+    /// The elements.
+    pub data: Range<usize>,
+    /// The element type.
+    pub elem: ElemType,
+    /// The extents.
+    pub shape: Vec<usize>,
+}
+
+impl Component {
+    /// Finds the value that starts at an offset.
+    ///
+    /// # Errors
+    /// At the first byte that does not follow the format, or where bytes are missing.
+    pub fn at(bytes: &[u8], start: usize) -> Result<Component, TextError> {
+        let error = |at: usize, message: String| TextError { at, message };
+        let take = |at: usize, count: usize, what: &str| {
+            let left = bytes.len() - at;
+            match count <= left {
+                true => Ok(at..at + count),
+                false => Err(error(
+                    at,
+                    format!("truncated: expected {count} bytes for {what}, found {left}"),
+                )),
             }
-            let line = self.rest().iter().take_while(|byte| **byte != b'\n');
-            self.at += line.count();
+        };
+        let head = take(start, 7, "the head of a binary value")?;
+        let at = head.end;
+        let [b'b', version, rank, ref name @ ..] = bytes[head.clone()] else {
+            return Err(error(start, "expected a binary value".to_owned()));
+        };
+        if version != VERSION {
+            let message = format!("expected version {VERSION} of the format, found {version}");
+            return Err(error(at, message));
         }
+        let name = String::from_utf8_lossy(name);
+        let elem = ElemType::from_name(name.trim_start())
+            .ok_or_else(|| error(at, format!("unknown element type {name:?}")))?;
+        let dims = take(at, usize::from(rank) * 8, "the sizes of the dimensions")?;
+        let (extents, _) = bytes[dims.clone()].as_chunks::<8>();
+        let extents = extents.iter().map(|extent| {
+            let extent = i64::from_le_bytes(*extent);
+            let wrong = |_| error(dims.end, format!("a dimension has the size {extent}"));
+            usize::try_from(extent).map_err(wrong)
+        });
+        let shape = extents.collect::<Result<Vec<usize>, TextError>>()?;
+        let size = HostValue::size(elem, &shape).ok_or_else(|| {
+            let shape = found(&format!("{shape:?}"));
+            error(dims.end, format!("an array of shape {shape} is too large"))
+        })?;
+        let data = take(dims.end, size, "the elements")?;
+        Ok(Component {
+            head,
+            dims,
+            data,
+            elem,
+            shape,
+        })
     }
+}
 
-    fn rest(&self) -> &'a [u8] {
-        &self.contents[self.at..]
+/// Finds all values in the bytes. `None` if the bytes are not a sequence of complete values.
+#[must_use]
+pub fn components(bytes: &[u8]) -> Option<Vec<Component>> {
+    let mut components = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let component = Component::at(bytes, at).ok()?;
+        at = component.data.end;
+        components.push(component);
     }
+    Some(components)
+}
 
-    fn error(&self, message: String) -> TextError {
-        TextError {
-            at: self.at,
-            message,
-        }
-    }
+/// Decodes all values in the bytes. `None` if the bytes are not a sequence of complete values.
+#[must_use]
+pub fn read(bytes: &[u8]) -> Option<Vec<HostValue>> {
+    let components = components(bytes)?.into_iter();
+    let value = |one: Component| HostValue::new(one.elem, one.shape, bytes[one.data].to_vec());
+    Some(components.map(value).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::{Taste, fill};
     use ElemType::{Bool, F32, I32, I64};
     use std::io::Write;
 
@@ -216,22 +252,25 @@ mod tests {
         contents.extend(b" -- two\n[1.5f32, 2] ");
         contents.extend(binary("bool", &[], &[7]));
         let expected = ["[1i32, -1]", "[1.5f32, 2.0]", "true"];
-        assert_eq!(shown(values(&contents).unwrap()), expected);
-        let read = inputs(&contents, &[(I32, 1), (F32, 1), (Bool, 0)]);
-        assert_eq!(shown(read.unwrap()), expected);
+        assert_eq!(shown(parse(&contents, &[]).unwrap()), expected);
+        assert_eq!(
+            shown(parse(&contents, &[I32, F32, Bool]).unwrap()),
+            expected
+        );
     }
 
     #[test]
     fn text_has_the_expected_type_or_its_own() {
-        assert_eq!(shown(inputs(b"3\n", &[(I64, 0)]).unwrap()), ["3i64"]);
-        assert_eq!(shown(values(b"3\n").unwrap()), ["3i32"]);
-        assert!(inputs(b"3i32", &[(I64, 0)]).is_err());
+        assert_eq!(shown(parse(b"3\n", &[I64]).unwrap()), ["3i64"]);
+        assert_eq!(shown(parse(b"3\n", &[]).unwrap()), ["3i32"]);
+        assert_eq!(shown(parse(b"3i32", &[I64]).unwrap()), ["3i32"]);
+        assert!(parse(b"1.5", &[I64]).is_err());
     }
 
     #[test]
-    fn missing_extra_and_mistyped_values_are_errors() {
+    fn truncated_and_unknown_values_are_errors() {
         let three = binary("i64", &[], &[3, 0, 0, 0, 0, 0, 0, 0]);
-        let error = |contents: &[u8]| shown_error(inputs(contents, &[(I64, 0)]));
+        let error = |contents: &[u8]| shown_error(parse(contents, &[I64]));
         assert_eq!(
             error(&three[..10]),
             "at byte 7: truncated: expected 8 bytes for the elements, found 3"
@@ -242,27 +281,18 @@ mod tests {
             error(&three[..4])
         );
         let more = [&three[..], b"\nx"].concat();
-        assert!(error(&more).ends_with("expected the end of the data, found 1 more bytes"));
-        assert_eq!(error(b""), "at byte 0: expected a value, found the end");
-        let i32 = binary("i32", &[], &[0; 4]);
-        assert!(
-            error(&i32).ends_with("expected i64, found i32"),
-            "{}",
-            error(&i32)
-        );
-        let array = binary("i64", &[1], &[0; 8]);
-        assert!(error(&array).ends_with("expected i64, found [1]i64"));
+        assert_eq!(error(&more), "at byte 16: expected a value, found \"x\"");
         assert!(error(&binary("i63", &[], &[0; 8])).contains("unknown element type"));
         assert!(error(&[b'b', 1, 0, 0, 0, 0, 0]).contains("version 2"));
     }
 
     #[test]
     fn sizes_beyond_the_data_are_errors() {
-        let error = |dims: &[i64]| shown_error(values(&binary("i64", dims, &[])));
+        let error = |dims: &[i64]| shown_error(parse(&binary("i64", dims, &[]), &[]));
         assert!(error(&[-1]).contains("size -1"));
         assert!(error(&[1 << 40]).contains("truncated"));
         assert!(error(&[1 << 40, 1 << 40]).contains("is too large"));
-        let empty = values(&binary("i64", &[1 << 62, 3, 0], &[])).unwrap();
+        let empty = parse(&binary("i64", &[1 << 62, 3, 0], &[]), &[]).unwrap();
         assert_eq!(shown(empty), ["empty([4611686018427387904][3][0]i64)"]);
     }
 
@@ -283,5 +313,46 @@ mod tests {
             assert!(load(&path).is_err(), "{damaged:?}");
         }
         assert!(load(&folder.path().join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn values_round_trip() {
+        let shapes: [&[usize]; 4] = [&[], &[3], &[2, 5], &[4, 0]];
+        let mut values: Vec<HostValue> = ElemType::ALL
+            .iter()
+            .flat_map(|&elem| shapes.map(|shape| fill(1, elem, shape, Taste::Wild)))
+            .collect();
+        let signalling_nans = [0x7c01, 0xfdff];
+        values.push(HostValue::of_bits(ElemType::F16, &[2], signalling_nans));
+        let bytes: Vec<u8> = values.iter().flat_map(write).collect();
+        assert_eq!(read(&bytes), Some(values));
+        assert_eq!(read(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(read(&bytes[1..]), None);
+        assert_eq!(read(&[]), Some(vec![]));
+    }
+
+    #[test]
+    fn the_format_is_that_of_futhark_programs() {
+        let value = fill(1, ElemType::I8, &[1], Taste::Tame);
+        let bytes = write(&value);
+        assert_eq!(&bytes[..15], b"b\x02\x01  i8\x01\0\0\0\0\0\0\0");
+        assert_eq!(bytes.len(), 16);
+    }
+
+    #[test]
+    fn components_are_found_one_after_another() {
+        let mut body = b"b\x02\x00 i32\x07\x00\x00\x00b\x02\x01bool".to_vec();
+        body.extend(3i64.to_le_bytes());
+        body.extend([0, 1, 1]);
+        let found = components(&body).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].data.clone(), found[0].elem), (7..11, I32));
+        assert_eq!(
+            (found[1].dims.clone(), found[1].data.clone()),
+            (18..26, 26..29)
+        );
+        assert!(components(&body[..28]).is_none());
+        assert!(components(&body[1..]).is_none());
+        assert!(components(&[]).unwrap().is_empty());
     }
 }

@@ -1,15 +1,14 @@
 //! Values on the host: parsed from test blocks, copied to arrays, compared with results.
 
-pub mod binary;
 pub mod data;
-mod escape;
-mod generate;
 mod number;
 mod text;
 
-pub use generate::{Generator, parse_generators};
 pub(crate) use text::Cursor;
-pub use text::{TextError, TextValue, found, parse, parse_input, parse_one};
+pub use text::{Generator, TextError, found, parse, parse_generators, parse_input};
+
+#[cfg(target_endian = "big")]
+compile_error!("futhark-conformance needs a little-endian processor");
 
 use futhark_manifest::ElemType;
 use half::f16;
@@ -18,8 +17,8 @@ use std::fmt;
 
 /// A scalar or an array in host memory.
 ///
-/// A scalar has an empty shape. The bytes are the elements in row-major order and native byte
-/// order, as in the C API.
+/// A scalar has an empty shape. The bytes are the elements in row-major order and little-endian
+/// byte order, as in the C API.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Form", into = "Form")]
 pub struct HostValue {
@@ -57,10 +56,7 @@ impl HostValue {
     ) -> HostValue {
         let mut bytes = Vec::new();
         for bits in elements {
-            match cfg!(target_endian = "big") {
-                true => bytes.extend(&bits.to_be_bytes()[8 - elem.size()..]),
-                false => bytes.extend(&bits.to_le_bytes()[..elem.size()]),
-            }
+            bytes.extend(&bits.to_le_bytes()[..elem.size()]);
         }
         HostValue::new(elem, shape.to_vec(), bytes)
     }
@@ -88,7 +84,7 @@ impl HostValue {
         &self.shape
     }
 
-    /// The elements in row-major order and native byte order.
+    /// The elements in row-major order and little-endian byte order.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -110,12 +106,9 @@ impl HostValue {
     /// The bits of an element as a number.
     #[must_use]
     pub fn bits(&self, index: usize) -> u64 {
-        let bytes = self.element(index).iter();
-        let append = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
-        match cfg!(target_endian = "big") {
-            true => bytes.fold(0, append),
-            false => bytes.rev().fold(0, append),
-        }
+        let mut bits = [0; 8];
+        bits[..self.elem.size()].copy_from_slice(self.element(index));
+        u64::from_le_bytes(bits)
     }
 
     /// The bits of an element as a hexadecimal number with all digits of its type.
@@ -197,7 +190,23 @@ impl fmt::Display for HostValue {
         if self.count() > SHOWN {
             write!(f, "{} ", self.type_text())?;
         }
-        self.write_rows(f, 0, 0, &mut 0, SHOWN)
+        // The elements in each row of each dimension.
+        let dims = 0..self.shape.len();
+        let rows: Vec<usize> = dims.map(|dim| self.shape[dim..].iter().product()).collect();
+        let at_end_of_rows = |place: usize| rows.iter().filter(|row| place % **row == 0).count();
+        for place in 0..self.count().min(SHOWN) {
+            let separator = if place > 0 { ", " } else { "" };
+            // The first element's suffix is the type of the array.
+            let suffix = if place > 0 { "" } else { self.suffix(0) };
+            let brackets = "[".repeat(at_end_of_rows(place));
+            let element = self.element_text(place);
+            let closing = "]".repeat(at_end_of_rows(place + 1));
+            write!(f, "{separator}{brackets}{element}{suffix}{closing}")?;
+        }
+        match self.count() > SHOWN {
+            true => write!(f, ", ...{}", "]".repeat(rows.len() - at_end_of_rows(SHOWN))),
+            false => Ok(()),
+        }
     }
 }
 
@@ -216,41 +225,6 @@ impl HostValue {
         } else {
             self.elem.as_str()
         }
-    }
-
-    fn write_rows(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        dim: usize,
-        first: usize,
-        written: &mut usize,
-        limit: usize,
-    ) -> fmt::Result {
-        let stride: usize = self.shape[dim + 1..].iter().product();
-        f.write_str("[")?;
-        for row in 0..self.shape[dim] {
-            if row > 0 {
-                f.write_str(", ")?;
-            }
-            if *written >= limit {
-                f.write_str("...")?;
-                break;
-            }
-            let start = first + row * stride;
-            if dim + 1 == self.shape.len() {
-                // The first element's suffix is the type of the array.
-                let suffix = if *written == 0 {
-                    self.suffix(start)
-                } else {
-                    ""
-                };
-                write!(f, "{}{suffix}", self.element_text(start))?;
-                *written += 1;
-            } else {
-                self.write_rows(f, dim + 1, start, written, limit)?;
-            }
-        }
-        f.write_str("]")
     }
 }
 

@@ -2,7 +2,9 @@
 
 use futhark_manifest::ElemType;
 use half::f16;
+use regex::Regex;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// A parsed token without a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,10 +12,8 @@ pub(super) enum Number<'a> {
     /// An integer with its sign. Futhark's own parser wraps numbers that are too wide, so 128 bits
     /// are kept.
     Int(i128),
-    /// A decimal float: digits, point and exponent, underscores included.
-    Decimal(&'a str),
-    /// A float with a name, such as `f32.nan`.
-    Exact(f64),
+    /// A float: digits, point and exponent, underscores included; or `nan`, `inf` or `-inf`.
+    Float(&'a str),
     /// A truth value.
     Bool(bool),
 }
@@ -22,49 +22,70 @@ impl fmt::Display for Number<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Number::Int(value) => value.fmt(f),
-            Number::Decimal(text) => f.write_str(text),
-            Number::Exact(value) => value.fmt(f),
+            Number::Float(text) => f.write_str(text),
             Number::Bool(value) => value.fmt(f),
         }
     }
 }
 
-impl Number<'_> {
-    /// Whether it is written as a float.
-    pub(super) fn is_decimal(&self) -> bool {
-        matches!(self, Number::Decimal(_) | Number::Exact(_))
-    }
-}
+/// The notation of numbers. Letters at the end of a hexadecimal number that may be digits are digits.
+static NOTATION: LazyLock<Regex> = LazyLock::new(|| {
+    let notation = r"(?x)^
+        (?<number> (?<sign> [+-]?) (?:
+            0x (?<hexadecimal> [0-9a-fA-F][0-9a-fA-F_]*)
+          | 0b (?<binary> [01][01_]*)
+          | (?<float> [0-9][0-9_]* (?: \.[0-9][0-9_]* ([eE][+-]?[0-9][0-9_]*)? | e[+-]?[0-9][0-9_]* ))
+          | (?<decimal> [0-9][0-9_]*)
+        ))
+        (?<suffix> [iu](?:8|16|32|64) | f(?:16|32|64) )?
+        $";
+    Regex::new(notation).expect("a valid expression")
+});
 
 /// Splits a token into its number and the type from its suffix, or from its name as in `f32.nan`.
 /// `None` if the token is not a number.
 pub(super) fn read(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
+    if let Some((number, elem)) = named(token) {
+        return Some((number, Some(elem)));
+    }
+    let parts = NOTATION.captures(token)?;
+    let part = |name| parts.name(name).map(|part| part.as_str());
+    let digits = [("hexadecimal", 16), ("binary", 2), ("decimal", 10)];
+    let mut digits = digits.into_iter();
+    let number = match digits.find_map(|(name, radix)| Some((part(name)?, radix))) {
+        Some((digits, radix)) => Number::Int(integer(digits, radix, part("sign") == Some("-"))),
+        None => Number::Float(part("number")?),
+    };
+    Some((number, part("suffix").and_then(ElemType::from_name)))
+}
+
+/// `true`, `f32.nan`, `-f64.inf` and so on.
+fn named(token: &str) -> Option<(Number<'static>, ElemType)> {
     match token {
-        "true" => return Some((Number::Bool(true), Some(ElemType::Bool))),
-        "false" => return Some((Number::Bool(false), Some(ElemType::Bool))),
+        "true" => return Some((Number::Bool(true), ElemType::Bool)),
+        "false" => return Some((Number::Bool(false), ElemType::Bool)),
         _ => {}
     }
-    let (negative, unsigned) = match token.as_bytes().first()? {
-        b'-' => (true, &token[1..]),
-        b'+' => (false, &token[1..]),
-        _ => (false, token),
+    let (ty, name) = token.split_once('.')?;
+    let number = match (ty.starts_with('-'), name) {
+        (false, "nan") => "nan",
+        (false, "inf") => "inf",
+        (true, "inf") => "-inf",
+        _ => return None,
     };
-    if let Some(named) = named(token) {
-        return Some(named);
+    let elem = ElemType::from_name(ty.strip_prefix('-').unwrap_or(ty));
+    Some((Number::Float(number), elem.filter(|elem| is_float(*elem))?))
+}
+
+fn integer(digits: &str, radix: u32, is_negative: bool) -> i128 {
+    let digits = digits.chars().filter_map(|c| c.to_digit(radix));
+    let value = digits.fold(0i128, |value, digit| {
+        value.wrapping_mul(radix.into()).wrapping_add(digit.into())
+    });
+    match is_negative {
+        true => value.wrapping_neg(),
+        false => value,
     }
-    let (body, suffix) = split_suffix(unsigned);
-    let number = if let Some(digits) = body.strip_prefix("0x") {
-        Number::Int(integer(digits, 16, negative)?)
-    } else if let Some(digits) = body.strip_prefix("0b") {
-        Number::Int(integer(digits, 2, negative)?)
-    } else if let Some(value) = integer(body, 10, negative) {
-        Number::Int(value)
-    } else if is_decimal(body) {
-        Number::Decimal(&token[..token.len() - (unsigned.len() - body.len())])
-    } else {
-        return None;
-    };
-    Some((number, suffix))
 }
 
 /// The bits of a number as an element of type `elem`, and any above its width; `None` for a float as an
@@ -77,7 +98,7 @@ pub(super) fn bits(number: Number<'_>, elem: ElemType) -> Option<u64> {
         (I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64, Number::Int(value)) => value as u64,
         (F16, _) => f16::from_f64(double(number)?).to_bits().into(),
         // Parsed at its own width: by way of f64 it would be rounded twice.
-        (F32, Number::Decimal(text)) => plain(text).parse::<f32>().ok()?.to_bits().into(),
+        (F32, Number::Float(text)) => plain(text).parse::<f32>().ok()?.to_bits().into(),
         (F32, _) => (double(number)? as f32).to_bits().into(),
         (F64, _) => double(number)?.to_bits(),
         _ => return None,
@@ -87,80 +108,9 @@ pub(super) fn bits(number: Number<'_>, elem: ElemType) -> Option<u64> {
 fn double(number: Number<'_>) -> Option<f64> {
     match number {
         Number::Int(value) => Some(value as f64),
-        Number::Decimal(text) => plain(text).parse().ok(),
-        Number::Exact(value) => Some(value),
+        Number::Float(text) => plain(text).parse().ok(),
         Number::Bool(_) => None,
     }
-}
-
-/// `f32.nan`, `-f64.inf` and so on.
-fn named(token: &str) -> Option<(Number<'static>, Option<ElemType>)> {
-    let (ty, name) = token.split_once('.')?;
-    let (ty, negative) = match ty.strip_prefix('-') {
-        Some(ty) => (ty, true),
-        None => (ty, false),
-    };
-    let elem = ElemType::from_name(ty).filter(|elem| is_float(*elem))?;
-    let value = match (name, negative) {
-        ("nan", false) => f64::NAN,
-        ("inf", false) => f64::INFINITY,
-        ("inf", true) => f64::NEG_INFINITY,
-        _ => return None,
-    };
-    Some((Number::Exact(value), Some(elem)))
-}
-
-/// Removes a type name from the end. It may also be digits: all of `0xf16` is a number, because
-/// there are no floats in that notation.
-fn split_suffix(text: &str) -> (&str, Option<ElemType>) {
-    for &elem in ElemType::ALL {
-        if elem == ElemType::Bool || is_float(elem) && text.starts_with("0x") {
-            continue;
-        }
-        let digits = |body: &&str| body.ends_with(|c: char| c.is_ascii_hexdigit() || c == '_');
-        if let Some(body) = text.strip_suffix(elem.as_str()).filter(digits) {
-            return (body, Some(elem));
-        }
-    }
-    (text, None)
-}
-
-fn integer(digits: &str, radix: u32, negative: bool) -> Option<i128> {
-    let mut value: i128 = 0;
-    if !digits.starts_with(|c: char| c.is_digit(radix)) {
-        return None;
-    }
-    for c in digits.chars().filter(|&c| c != '_') {
-        let digit = c.to_digit(radix)?;
-        value = value
-            .wrapping_mul(i128::from(radix))
-            .wrapping_add(i128::from(digit));
-    }
-    Some(if negative {
-        value.wrapping_neg()
-    } else {
-        value
-    })
-}
-
-/// Digits, a point with digits after it, an exponent; the last two are optional.
-fn is_decimal(text: &str) -> bool {
-    let digits = |text: &str| {
-        text.starts_with(|c: char| c.is_ascii_digit())
-            && text.chars().all(|c| c.is_ascii_digit() || c == '_')
-    };
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (text, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    // A capital letter is accepted only after a point.
-    let capital = fraction.is_none() && text.contains('E');
-    let exponent = exponent.map(|text| text.strip_prefix(['+', '-']).unwrap_or(text));
-    !capital && digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits)
 }
 
 fn plain(text: &str) -> String {

@@ -2,7 +2,6 @@
 //! empty([0][3]i32) "text"`.
 
 use super::HostValue;
-use super::escape::escape;
 use super::number::{self, Number, is_float};
 use futhark_manifest::ElemType;
 use std::fmt;
@@ -33,10 +32,44 @@ pub fn found(text: &str) -> String {
     }
 }
 
-/// A parsed value. The first element of an array determines its type, by its suffix or its
-/// notation: `i32` for an integer and `f64` for a decimal without a suffix.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextValue<'a> {
+/// Parses a sequence of values, separated by white space. The first element of an array determines
+/// its type, by its suffix or its notation: `i32` for an integer and `f64` for a decimal without a
+/// suffix.
+///
+/// # Errors
+/// At the first error: an unknown token, an unclosed bracket, rows of different lengths, or
+/// elements of different types in one array.
+pub fn parse(text: &str) -> Result<Vec<HostValue>, TextError> {
+    let mut cursor = Cursor::new(text);
+    let mut values = Vec::new();
+    loop {
+        cursor.skip_space();
+        if cursor.at == text.len() {
+            return Ok(values);
+        }
+        values.push(cursor.value()?);
+    }
+}
+
+/// Parses the value at the start of a text as a program parses its input, and returns its end:
+/// comments are skipped, and any element may have the suffix. Without a suffix, numbers have the
+/// type `elem` of the parameter, if it is known.
+///
+/// # Errors
+/// As [`parse`], and if an element is not valid for the type, such as `1.5` for an integer.
+pub fn parse_input(text: &str, elem: Option<ElemType>) -> Result<(HostValue, usize), TextError> {
+    let mut cursor = Cursor {
+        is_input: true,
+        ..Cursor::new(text)
+    };
+    cursor.skip_space();
+    let written = cursor.written()?;
+    let elem = written.suffix.or(elem).unwrap_or(written.elem);
+    Ok((written.typed(elem)?, cursor.at))
+}
+
+/// A value as it is written.
+struct Written<'a> {
     /// The position of the value in the text.
     at: usize,
     shape: Vec<usize>,
@@ -46,86 +79,20 @@ pub struct TextValue<'a> {
     numbers: Vec<Number<'a>>,
 }
 
-impl TextValue<'_> {
-    /// The extent of each dimension; empty for a scalar.
-    #[must_use]
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    /// The value as one of type `elem`, as a program parses its input: a number without a suffix
-    /// has any type.
-    ///
-    /// # Errors
-    /// If the text has another type, or an element that is not valid for that type, such as `1.5`
-    /// for an integer.
-    pub fn typed(&self, elem: ElemType) -> Result<HostValue, TextError> {
-        let fail = |message| TextError {
-            at: self.at,
-            message,
-        };
-        if let Some(suffix) = self.suffix.filter(|suffix| *suffix != elem) {
-            return Err(fail(format!(
-                "expected a value of type {elem}, found one of type {suffix}"
-            )));
-        }
+impl Written<'_> {
+    fn typed(self, elem: ElemType) -> Result<HostValue, TextError> {
         let bits = self.numbers.iter().map(|&number| {
-            number::bits(number, elem).ok_or_else(|| {
-                fail(format!(
+            number::bits(number, elem).ok_or_else(|| TextError {
+                at: self.at,
+                message: format!(
                     "expected elements of type {elem}, found {}",
                     found(&number.to_string())
-                ))
+                ),
             })
         });
         let bits = bits.collect::<Result<Vec<u64>, TextError>>()?;
         Ok(HostValue::of_bits(elem, &self.shape, bits))
     }
-
-    /// The value with its own type, as in a test block.
-    ///
-    /// # Errors
-    /// As [`TextValue::typed`].
-    pub fn by_itself(&self) -> Result<HostValue, TextError> {
-        self.typed(self.elem)
-    }
-}
-
-/// Parses a sequence of values, separated by white space.
-///
-/// # Errors
-/// At the first error: an unknown token, an unclosed bracket, rows of different lengths, or
-/// elements of different types in one array.
-pub fn parse(text: &str) -> Result<Vec<TextValue<'_>>, TextError> {
-    let mut parser = Cursor::new(text);
-    let mut values = Vec::new();
-    loop {
-        parser.skip_space();
-        if parser.at == text.len() {
-            return Ok(values);
-        }
-        values.push(parser.value()?);
-    }
-}
-
-/// Parses the value at the start of a text, and returns its end.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_one(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
-    Cursor::new(text).one()
-}
-
-/// Parses the value at the start of a text as a program parses its input: comments are skipped,
-/// and any element may have the suffix.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_input(text: &str) -> Result<(TextValue<'_>, usize), TextError> {
-    let parser = Cursor {
-        loose: true,
-        ..Cursor::new(text)
-    };
-    parser.one()
 }
 
 /// A place in a text. Test blocks and scripts, which contain values, are parsed with it, too.
@@ -135,7 +102,7 @@ pub(crate) struct Cursor<'a> {
     /// The current depth of brackets and expressions.
     pub(crate) depth: usize,
     /// Whether it parses the input of a program, not a test block.
-    loose: bool,
+    is_input: bool,
 }
 
 /// More dimensions than any array has. Limits the recursion, so that a long text cannot overflow
@@ -148,17 +115,17 @@ impl<'a> Cursor<'a> {
             text,
             at: 0,
             depth: 0,
-            loose: false,
+            is_input: false,
         }
     }
 
-    fn one(mut self) -> Result<(TextValue<'a>, usize), TextError> {
-        self.skip_space();
-        let value = self.value()?;
-        Ok((value, self.at))
+    pub(crate) fn value(&mut self) -> Result<HostValue, TextError> {
+        let written = self.written()?;
+        let elem = written.elem;
+        written.typed(elem)
     }
 
-    pub(crate) fn value(&mut self) -> Result<TextValue<'a>, TextError> {
+    fn written(&mut self) -> Result<Written<'a>, TextError> {
         match self.peek() {
             Some('[') => self.array(),
             Some('"') => self.string(),
@@ -167,7 +134,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn scalar(&mut self) -> Result<TextValue<'a>, TextError> {
+    fn scalar(&mut self) -> Result<Written<'a>, TextError> {
         let start = self.at;
         let token = self.until(|c| c.is_whitespace() || ",[](){}\"".contains(c));
         let (number, suffix) = number::read(token).ok_or_else(|| {
@@ -178,20 +145,19 @@ impl<'a> Cursor<'a> {
             };
             self.error(format!("expected a value, found {next}"))
         })?;
-        Ok(TextValue {
+        Ok(Written {
             at: start,
             shape: Vec::new(),
-            elem: suffix.unwrap_or(if number.is_decimal() {
-                ElemType::F64
-            } else {
-                ElemType::I32
+            elem: suffix.unwrap_or(match number {
+                Number::Float(_) => ElemType::F64,
+                Number::Int(_) | Number::Bool(_) => ElemType::I32,
             }),
             suffix,
             numbers: vec![number],
         })
     }
 
-    fn array(&mut self) -> Result<TextValue<'a>, TextError> {
+    fn array(&mut self) -> Result<Written<'a>, TextError> {
         let start = self.at;
         if self.depth == DEEPEST {
             return Err(self.error(format!("more than {DEEPEST} brackets are open")));
@@ -199,13 +165,13 @@ impl<'a> Cursor<'a> {
         self.depth += 1;
         self.at += 1;
         let mut rows = 0;
-        let mut whole: Option<TextValue<'a>> = None;
+        let mut whole: Option<Written<'a>> = None;
         loop {
             self.skip_space();
             if self.eat("]") {
                 break;
             }
-            let row = self.value()?;
+            let row = self.written()?;
             rows += 1;
             match &mut whole {
                 None => whole = Some(row),
@@ -229,7 +195,7 @@ impl<'a> Cursor<'a> {
 
     /// Adds a row to an array. The first element determines the type; later ones may omit the
     /// suffix, and a float may then be written as an integer.
-    fn append(&self, whole: &mut TextValue<'a>, row: TextValue<'a>) -> Result<(), TextError> {
+    fn append(&self, whole: &mut Written<'a>, row: Written<'a>) -> Result<(), TextError> {
         let fail = |message: &str| TextError {
             at: row.at,
             message: message.to_owned(),
@@ -237,12 +203,12 @@ impl<'a> Cursor<'a> {
         if whole.shape != row.shape {
             return Err(fail("the rows of an array must have the same shape"));
         }
-        if self.loose && whole.suffix.is_none() {
+        if self.is_input && whole.suffix.is_none() {
             (whole.suffix, whole.elem) = (row.suffix, row.elem);
         }
         let fits = match row.suffix {
             Some(suffix) => suffix == whole.elem,
-            None if self.loose => true,
+            None if self.is_input => true,
             None if whole.elem == ElemType::Bool => false,
             None => is_float(whole.elem) || !is_float(row.elem),
         };
@@ -256,36 +222,21 @@ impl<'a> Cursor<'a> {
     }
 
     /// `empty([0][3]i32)`.
-    fn empty(&mut self) -> Result<TextValue<'a>, TextError> {
+    fn empty(&mut self) -> Result<Written<'a>, TextError> {
         let start = self.at;
         self.at += "empty(".len();
-        let mut shape = Vec::new();
-        while self.eat("[") {
-            let place = self.at;
-            let dim = self.until(|c| c == ']');
-            if !self.eat("]") {
-                self.at = place;
-                return Err(self.error("expected ']'"));
-            }
-            shape.push(dim.parse().map_err(|_| TextError {
-                at: place,
-                message: format!("{} is not the size of a dimension", found(dim)),
-            })?);
-        }
-        let place = self.at;
-        let name = self.until(|c| c == ')');
-        let end = self.at;
-        self.at = place;
-        let elem = ElemType::from_name(name)
-            .ok_or_else(|| self.error(format!("{} is not an element type", found(name))))?;
-        if self.text[end..].is_empty() {
-            return Err(self.error("expected ')'"));
-        }
-        if !shape.contains(&0) {
-            return Err(self.error("an empty array needs a dimension of size 0"));
-        }
-        self.at = end + 1;
-        Ok(TextValue {
+        let text = self.until(|c| c == ')');
+        let ty = sized_type(text).filter(|(shape, _)| shape.contains(&0));
+        let (Some((shape, elem)), true) = (ty, self.eat(")")) else {
+            return Err(TextError {
+                at: start,
+                message: format!(
+                    "expected a type with a dimension of size 0, as in empty([0]i32), found {}",
+                    found(text)
+                ),
+            });
+        };
+        Ok(Written {
             at: start,
             shape,
             elem,
@@ -295,37 +246,32 @@ impl<'a> Cursor<'a> {
     }
 
     /// `"text"` is an array of its UTF-8 bytes.
-    fn string(&mut self) -> Result<TextValue<'a>, TextError> {
-        let start = self.at;
-        let mut bytes = Vec::new();
-        let mut chars = self.rest()[1..].char_indices();
+    fn string(&mut self) -> Result<Written<'a>, TextError> {
+        let mut rest = &self.rest()[1..];
+        let mut text = String::new();
         loop {
-            let (offset, c) = chars
-                .next()
-                .ok_or_else(|| self.error("a string is not closed"))?;
-            let c = match c {
-                '"' => {
-                    self.at = start + 1 + offset + 1;
-                    break;
-                }
+            let c = rest.chars().next();
+            let c = c.ok_or_else(|| self.error("a string is not closed"))?;
+            rest = &rest[c.len_utf8()..];
+            match c {
+                '"' => break,
                 '\\' => {
-                    let (c, length) = escape(chars.as_str())
-                        .ok_or_else(|| self.error("an unknown escape in a string"))?;
-                    // An escape consists of ASCII characters.
-                    chars.by_ref().take(length).for_each(drop);
-                    c
+                    let (c, length) =
+                        escape(rest).ok_or_else(|| self.error("an unknown escape in a string"))?;
+                    text.push(c);
+                    rest = &rest[length..];
                 }
-                c => c,
-            };
-            bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                c => text.push(c),
+            }
         }
-        let numbers: Vec<_> = bytes.iter().map(|&byte| Number::Int(byte.into())).collect();
-        Ok(TextValue {
-            at: start,
-            shape: vec![numbers.len()],
+        let at = self.at;
+        self.at = self.text.len() - rest.len();
+        Ok(Written {
+            at,
+            shape: vec![text.len()],
             elem: ElemType::U8,
             suffix: Some(ElemType::U8),
-            numbers,
+            numbers: text.bytes().map(|byte| Number::Int(byte.into())).collect(),
         })
     }
 
@@ -369,7 +315,7 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn skip_space(&mut self) {
         self.until(|c| !c.is_whitespace());
-        while self.loose && self.rest().starts_with("--") {
+        while self.is_input && self.rest().starts_with("--") {
             self.until(|c| c == '\n');
             self.until(|c| !c.is_whitespace());
         }
@@ -381,6 +327,103 @@ impl<'a> Cursor<'a> {
             message: message.into(),
         }
     }
+}
+
+/// The shape and element type of `[10][2]f32`; `None` if it is no type, or a size is missing.
+fn sized_type(text: &str) -> Option<(Vec<usize>, ElemType)> {
+    let mut shape = Vec::new();
+    let mut rest = text;
+    while let Some(behind) = rest.strip_prefix('[') {
+        let (extent, behind) = behind.split_once(']')?;
+        shape.push(extent.parse().ok()?);
+        rest = behind;
+    }
+    Some((shape, ElemType::from_name(rest)?))
+}
+
+/// An argument of `random input`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Generator {
+    /// A generated value of this type with sizes, such as `[10][2]f32`.
+    Type(String),
+    /// This value.
+    Value(HostValue),
+}
+
+/// Parses a sequence of types and scalars, separated by white space.
+///
+/// # Errors
+/// At the first word that is neither.
+pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
+    let generator = |word: &str| {
+        if sized_type(word).is_some() {
+            return Ok(Generator::Type(word.to_owned()));
+        }
+        match parse(word).as_deref() {
+            Ok([value]) if value.shape().is_empty() => Ok(Generator::Value(value.clone())),
+            _ => Err(TextError {
+                // A word is a slice of the text, so its offset is the distance.
+                at: word.as_ptr().addr() - text.as_ptr().addr(),
+                message: format!(
+                    "expected a type with sizes, such as [10]i32, or a number, found {}",
+                    found(word)
+                ),
+            }),
+        }
+    };
+    text.split_whitespace().map(generator).collect()
+}
+
+/// Names of the control characters, in the order of their codes.
+const CONTROL: [&str; 33] = [
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR",
+    "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC",
+    "FS", "GS", "RS", "US", "SP",
+];
+
+/// Other names of characters.
+const NAMED: [(u8, &str); 11] = [
+    (0x7f, "DEL"),
+    (b'\n', "n"),
+    (b'\t', "t"),
+    (b'\r', "r"),
+    (0x07, "a"),
+    (0x08, "b"),
+    (0x0c, "f"),
+    (0x0b, "v"),
+    (b'\\', "\\"),
+    (b'"', "\""),
+    (b'\'', "'"),
+];
+
+/// The character of an escape, as in Haskell, given the text after the backslash, and the length of the
+/// escape.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let (prefix, radix) = match text.chars().next()? {
+        'x' | 'X' => (1, 16),
+        'o' | 'O' => (1, 8),
+        '0'..='9' => (0, 10),
+        // `\^A` is the character of code 1.
+        '^' => {
+            let letter = text
+                .as_bytes()
+                .get(1)
+                .filter(|c| (b'@'..=b'_').contains(c))?;
+            return Some((char::from(letter - b'@'), 2));
+        }
+        _ => {
+            let names = (0u8..).zip(CONTROL).chain(NAMED);
+            let names = names.filter(|(_, name)| text.starts_with(name));
+            // The longest name matches: `SOH` is not `SO` and an `H`.
+            let (code, name) = names.max_by_key(|(_, name)| name.len())?;
+            return Some((char::from(code), name.len()));
+        }
+    };
+    let digits = &text[prefix..];
+    let length = digits.find(|c: char| !c.is_digit(radix));
+    let length = length.unwrap_or(digits.len());
+    let code = u32::from_str_radix(&digits[..length], radix).ok()?;
+    Some((char::from_u32(code)?, prefix + length))
 }
 
 #[cfg(test)]

@@ -2,10 +2,7 @@ use super::*;
 
 fn shown(text: &str) -> Vec<String> {
     let values = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    values
-        .iter()
-        .map(|v| v.by_itself().unwrap().to_string())
-        .collect()
+    values.iter().map(|v| v.to_string()).collect()
 }
 
 fn refused(text: &str) -> TextError {
@@ -49,29 +46,15 @@ fn the_first_element_decides_the_type() {
 
 #[test]
 fn a_number_of_an_input_takes_the_type_of_its_parameter() {
-    let (value, length) = parse_input("[1, -- one\n2] 3").unwrap();
-    assert_eq!(length, 13);
-    assert_eq!(
-        value.typed(ElemType::F16).unwrap().to_string(),
-        "[1.0f16, 2.0]"
-    );
-    assert!(
-        parse_input("[1, 2u8]")
-            .unwrap()
-            .0
-            .typed(ElemType::U8)
-            .is_ok()
-    );
-    assert!(
-        parse_input("[1, 2u8]")
-            .unwrap()
-            .0
-            .typed(ElemType::I32)
-            .is_err()
-    );
-    assert!(parse("1.5").unwrap()[0].typed(ElemType::I32).is_err());
-    assert!(parse("1i8").unwrap()[0].typed(ElemType::I32).is_err());
-    assert!(parse("1").unwrap()[0].typed(ElemType::Bool).is_err());
+    let input = |text, elem| parse_input(text, elem).unwrap();
+    let (value, length) = input("[1, -- one\n2] 3", Some(ElemType::F16));
+    assert_eq!((value.to_string().as_str(), length), ("[1.0f16, 2.0]", 13));
+    for elem in [None, Some(ElemType::U8), Some(ElemType::I32)] {
+        assert_eq!(input("[1, 2u8]", elem).0.to_string(), "[1u8, 2]");
+    }
+    assert_eq!(input("1.5", None).0.to_string(), "1.5f64");
+    assert!(parse_input("1.5", Some(ElemType::I32)).is_err());
+    assert!(parse_input("1", Some(ElemType::Bool)).is_err());
 }
 
 #[test]
@@ -90,11 +73,6 @@ fn empty_arrays_need_a_type_and_a_zero_size() {
     ] {
         refused(wrong);
     }
-    assert!(
-        parse("empty([0]i32)").unwrap()[0]
-            .typed(ElemType::I64)
-            .is_err()
-    );
 }
 
 #[test]
@@ -122,7 +100,7 @@ fn invalid_values_are_errors_with_a_position() {
 #[test]
 fn long_texts_are_parsed() {
     let text = format!("[{}]", "1_000i64, ".repeat(50_000));
-    let value = parse(&text).unwrap()[0].by_itself().unwrap();
+    let value = parse(&text).unwrap().remove(0);
     assert_eq!(value.shape(), [50_000]);
     assert_eq!(shown("empty([9223372036854775807][4][0]u8)").len(), 1);
 }
@@ -144,11 +122,10 @@ fn messages_quote_only_the_beginning_of_a_text() {
         assert!(message.chars().count() < 150, "{message}");
     }
     let decimal = "0.".to_owned() + &"1".repeat(1000);
-    let message = parse(&decimal).unwrap()[0]
-        .typed(ElemType::I32)
+    let message = parse_input(&decimal, Some(ElemType::I32))
         .unwrap_err()
         .message;
     assert!(message.len() < 150, "{message}");
-    let generated = crate::values::parse_generators(&long).unwrap_err().message;
+    let generated = parse_generators(&long).unwrap_err().message;
     assert!(generated.chars().count() < 150, "{generated}");
 }
