@@ -2,7 +2,7 @@
 //! library.
 
 use crate::key::key;
-use crate::protocol::{Event, events};
+use crate::protocol::Event;
 use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
@@ -90,7 +90,7 @@ impl BuildLock {
 fn announce() {
     if let Ok(out) = io::stdout().as_fd().try_clone_to_owned() {
         // Without a reader, this process ends at its next event.
-        let _ = events::write(&mut File::from(out), &Event::Waiting);
+        let _ = Event::Waiting.write(&mut File::from(out));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::compare::Difference;
 use crate::emulated::FINDINGS;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
-use crate::protocol::{Earlier, Event, events};
+use crate::protocol::{Earlier, Event};
 use crate::record::{Cause, Finding, Outcome, name};
 use std::any::Any;
 use std::collections::HashSet;
@@ -385,7 +385,7 @@ impl<'a> Steps<'a> {
     /// Sends an event.
     pub fn say(&mut self, event: &Event) {
         // The parent is gone, so nothing reads the results.
-        if events::write(self.out, event).is_err() {
+        if event.write(self.out).is_err() {
             std::process::exit(1);
         }
     }
@@ -476,7 +476,7 @@ mod tests {
         let mut out = Vec::new();
         work(&mut Steps::new(&mut out, &checks, earlier));
         let lines = out.split(|&byte| byte == b'\n');
-        lines.filter_map(events::read).collect()
+        lines.filter_map(Event::read).collect()
     }
 
     fn events_of(work: impl FnOnce(&mut Steps<'_>)) -> Vec<Event> {

@@ -21,7 +21,7 @@
 //! process has ended ([`crate::leash`]).
 
 use crate::lines::Lines;
-use crate::protocol::{Event, events};
+use crate::protocol::Event;
 use crate::record::Cause;
 use crate::stopwatch::Stopwatch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -105,7 +105,7 @@ impl Process {
         let (stdout, stderr) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         thread::Builder::new().spawn(move || {
             for (line, _) in Lines::new(stdout, EVENT) {
-                if let Some(event) = events::read(&line)
+                if let Some(event) = Event::read(&line)
                     && sender.send(event).is_err()
                 {
                     break;
@@ -289,7 +289,7 @@ mod tests {
     /// A command that writes an event as a child does.
     fn say(event: &Event) -> String {
         let mut text = Vec::new();
-        events::write(&mut text, event).unwrap();
+        event.write(&mut text).unwrap();
         format!("cat <<'EOF'\n{}\nEOF\n", String::from_utf8(text).unwrap())
     }
 
