@@ -24,7 +24,7 @@ use crate::record::Place;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -181,9 +181,8 @@ pub fn choose(
     cost: impl Fn(&Job) -> u64,
 ) -> Part {
     let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
-    // Per job: its combinations with their checks, its cost, and checks that are expected to fail.
     let mut candidates = Vec::new();
-    for job in jobs {
+    for (index, job) in jobs.iter().enumerate() {
         let (mut covers, mut failing) = (Vec::new(), Vec::new());
         if let Some(listed) = constructs.listed(&job.program) {
             let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
@@ -205,39 +204,34 @@ pub fn choose(
                 }
             }
         }
-        candidates.push((covers, cost(job).max(1), failing));
+        candidates.push(Candidate {
+            job: index,
+            cost: cost(job).max(1),
+            covers,
+            failing,
+        });
     }
-    let mut is_covered = vec![false; numbers.len()];
-    let gain = |job: usize, is_covered: &[bool]| {
-        let (covers, cost, _) = &candidates[job];
-        let new = covers.iter().filter(|(number, _)| !is_covered[*number]);
-        new.count() as u64 * PRECISION / cost
-    };
-    // A gain only shrinks: a job whose gain is still that of its entry has the greatest one.
-    let entries = (0..jobs.len()).map(|job| (gain(job, &is_covered), Reverse(job)));
-    let mut heap: BinaryHeap<(u64, Reverse<usize>)> = entries.collect();
     let mut chosen = Vec::new();
-    while let Some((before, Reverse(job))) = heap.pop() {
-        let now = gain(job, &is_covered);
-        if now != before {
-            heap.push((now, Reverse(job)));
-            continue;
-        }
-        if now == 0 {
+    loop {
+        let best = candidates
+            .iter()
+            .max_by_key(|candidate| (candidate.gain(), Reverse(candidate.job)));
+        let Some(best) = best.filter(|best| best.gain() > 0) else {
             break;
-        }
-        let (covers, _, failing) = &candidates[job];
+        };
         // What is expected to fail covers nothing, but must still fail.
-        let mut names: BTreeSet<&str> = failing.iter().copied().collect();
-        for &(number, check) in covers {
-            if !std::mem::replace(&mut is_covered[number], true) {
-                names.insert(check);
-            }
-        }
+        let mut names: BTreeSet<&str> = best.failing.iter().copied().collect();
+        names.extend(best.covers.iter().map(|(_, check)| *check));
         let checks = names
             .into_iter()
-            .flat_map(|name| narrowed(&jobs[job].checks, name));
-        chosen.push((job, checks.collect()));
+            .flat_map(|name| narrowed(&jobs[best.job].checks, name));
+        chosen.push((best.job, checks.collect()));
+        let covered: HashSet<usize> = best.covers.iter().map(|(number, _)| *number).collect();
+        for candidate in &mut candidates {
+            candidate
+                .covers
+                .retain(|(number, _)| !covered.contains(number));
+        }
     }
     let constructs: BTreeSet<&Construct> =
         numbers.keys().map(|(_, construct, _)| *construct).collect();
@@ -249,8 +243,24 @@ pub fn choose(
     }
 }
 
-/// The precision of gains per cost.
-const PRECISION: u64 = 1 << 32;
+/// A job that may be chosen.
+struct Candidate {
+    /// Its index.
+    job: usize,
+    cost: u64,
+    /// The combinations that it covers and no chosen job does, by number, and the check of each.
+    covers: Vec<(usize, &'static str)>,
+    /// The checks that are expected to fail.
+    failing: Vec<&'static str>,
+}
+
+impl Candidate {
+    /// The number of new combinations per cost.
+    fn gain(&self) -> u64 {
+        const PRECISION: u64 = 1 << 32;
+        self.covers.len() as u64 * PRECISION / self.cost
+    }
+}
 
 /// Whether the job runs the check at all.
 fn is_run(check: &Check, program: &Line, place: &Place) -> bool {

@@ -172,7 +172,7 @@ impl Case<'_> {
         let mut held = Held::new(self.env.program());
         // Earlier results must keep their contents, too. This call also shows whether the entry
         // point accepts the arguments.
-        let (earlier, _) = self.call(self.entry, self.arguments(self.entry)?)?;
+        let earlier = self.call(self.entry, &mut self.arguments(self.entry)?)?;
         for (value, output) in earlier.into_iter().zip(&self.entry.outputs) {
             held.hold("the result of an earlier call", output.ty, value)?;
         }
@@ -183,9 +183,8 @@ impl Case<'_> {
             held.hold("a value that may share the argument's memory", ty, value)?;
         }
         arguments.insert(self.argument, consumed);
-        match calls::call_observing(self.context, self.entry, arguments)? {
+        match calls::call_observing(self.context, self.entry, &mut arguments)? {
             Ok(outputs) => {
-                calls::check_count(self.entry, &outputs)?;
                 for (value, output) in outputs.into_iter().zip(&self.entry.outputs) {
                     held.hold("the result", output.ty, value)?;
                 }
@@ -210,14 +209,14 @@ impl Case<'_> {
         };
         let mut copies = self.arguments(self.entry)?;
         copies[other] = self.arguments(self.entry)?.swap_remove(self.argument);
-        let expected = contents(self.call(self.entry, copies)?.0)?;
+        let expected = contents(self.call(self.entry, &mut copies)?)?;
 
         let mut arguments = self.arguments(self.entry)?;
         let value = arguments.remove(self.argument);
         let (alias, value) = self.alias(value)?;
         arguments.insert(self.argument, value);
         arguments[other] = alias;
-        let actual = contents(calls::call(self.context, self.entry, arguments).0?)?;
+        let actual = contents(calls::call(self.context, self.entry, &mut arguments)?)?;
         for (number, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
             expected.same(actual).map_err(|stop| {
                 stop.at(&format!("result {number}, compared with that for copies"))
@@ -294,35 +293,26 @@ impl Case<'_> {
         arguments(self.env, self.context, entry)
     }
 
-    /// Calls an entry point that may refuse the arguments. Returns the results, and the arguments that
-    /// it does not consume.
-    fn call(
-        &self,
-        entry: &EntryPoint,
-        arguments: Vec<Value>,
-    ) -> StepResult<(Vec<Value>, Vec<Option<Value>>)> {
-        let (outputs, kept) = calls::call(self.context, entry, arguments);
-        let outputs = outputs.map_err(|error| {
+    /// Calls an entry point that may refuse the arguments.
+    fn call(&self, entry: &EntryPoint, arguments: &mut [Value]) -> StepResult<Vec<Value>> {
+        let outputs = calls::call(self.context, entry, arguments);
+        outputs.map_err(|error| {
             let name = &entry.name;
             Stop::skip(format!("{name} does not accept the arguments: {error}"))
-        })?;
-        calls::check_count(entry, &outputs)?;
-        Ok((outputs, kept))
+        })
     }
 
     /// Passes a value to another entry point. Returns the result and the value.
     fn through(&self, passage: Passage<'_>, value: Value) -> StepResult<(Value, Value)> {
         let mut arguments = self.arguments(passage.entry)?;
         arguments[passage.input] = value;
-        let (mut outputs, mut kept) = self.call(passage.entry, arguments)?;
-        let value = kept[passage.input]
-            .take()
-            .ok_or_else(|| Stop::error("an observed argument was consumed"))?;
+        let mut outputs = self.call(passage.entry, &mut arguments)?;
+        let value = arguments.swap_remove(passage.input);
         Ok((outputs.swap_remove(passage.output), value))
     }
 
     fn produced(&self, entry: &EntryPoint, output: usize) -> StepResult<Value> {
-        let (mut outputs, _) = self.call(entry, self.arguments(entry)?)?;
+        let mut outputs = self.call(entry, &mut self.arguments(entry)?)?;
         Ok(outputs.swap_remove(output))
     }
 

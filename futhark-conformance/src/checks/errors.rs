@@ -112,7 +112,7 @@ fn wrong_size(
         shape[dim] += 1;
         let mut random = env.random("sizes");
         values[argument] = upload(context, &small(&mut random, old.elem(), &shape))?;
-        calls::call_observing(context, entry, values)
+        calls::call_observing(context, entry, &mut values)
     };
     let result = call(context)?;
     if let Err(error) = &result {
@@ -207,12 +207,11 @@ fn failing_call(
 fn report(
     context: &Context,
     entry: &EntryPoint,
-    arguments: Vec<Value>,
+    mut arguments: Vec<Value>,
     read_result: bool,
 ) -> StepResult<Option<Error>> {
     // The arguments must live until the call has ended.
-    let (outputs, _arguments) = calls::start(context, entry, arguments);
-    let outputs = match outputs {
+    let outputs = match calls::start(context, entry, &mut arguments) {
         Err(error) => return Ok(Some(error)),
         Ok(outputs) => outputs,
     };

@@ -79,14 +79,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     for entry in entries {
         let case = format!("calls of {}", entry.name);
         env.step(steps, "leaks", &case, |context| {
-            let call = || -> StepResult<_> {
-                let values = arguments(env, context, entry)?;
-                Ok(calls::call(context, entry, values).0)
-            };
-            if let Err(error) = call()? {
+            let first = calls::call(context, entry, &mut arguments(env, context, entry)?);
+            if let Err(error) = first {
                 skip!("the entry point accepts no known arguments: {error}");
             }
-            watch(|| Ok(call()?.map(drop)?))
+            watch(|| {
+                calls::call(context, entry, &mut arguments(env, context, entry)?)?;
+                Ok(())
+            })
         });
     }
     failing_calls(env, steps);
@@ -112,8 +112,8 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
         env.step(steps, "leaks", &name, |context| {
             let inputs = on_host(env, entry, &case.input)?;
             let call = || {
-                let values = upload_all(context, &inputs)?;
-                Ok(calls::call(context, entry, values).0)
+                let mut values = upload_all(context, &inputs)?;
+                Ok(calls::call(context, entry, &mut values))
             };
             match call()? {
                 Ok(_) => skip!("the call succeeds, which `blocks` reports"),

@@ -5,8 +5,7 @@
 //! with a budget, and then generated arguments, which are small. Checks use the cheaper ones, and skip an
 //! entry point that is slow with both.
 
-use super::calls::{self, check_count};
-use super::calls::{download, upload_all};
+use super::calls::{self, download, upload_all};
 use super::cases::known_inputs;
 use super::env::{Env, locked};
 use super::make::Maker;
@@ -140,10 +139,10 @@ pub fn measure(
 fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin, limits: &Limits) -> Option<f64> {
     let context = env.context().ok()?;
     let once = || {
-        let arguments = arguments_from(env, &context, entry, origin).ok()?;
+        let mut arguments = arguments_from(env, &context, entry, origin).ok()?;
         let begun = Instant::now();
-        let outputs = calls::call(&context, entry, arguments).0;
-        outputs.ok().map(|_| begun.elapsed().as_secs_f64())
+        calls::call(&context, entry, &mut arguments).ok()?;
+        Some(begun.elapsed().as_secs_f64())
     };
     let first = once();
     if context.sync().is_err() {
@@ -277,8 +276,7 @@ pub fn again(before: &StepResult<Answer<'_>>, env: &Env<'_>, context: &Context) 
 }
 
 fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Option<HostValue>>> {
-    let arguments = arguments(env, context, entry)?;
-    let (outputs, _) = calls::call(context, entry, arguments);
+    let outputs = calls::call(context, entry, &mut arguments(env, context, entry)?);
     let outputs = outputs.map_err(|error| match error.kind() {
         ErrorKind::ContextLost => Stop::from(error),
         _ => Stop::skip(format!(
@@ -286,7 +284,6 @@ fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<O
             entry.name
         )),
     })?;
-    check_count(entry, &outputs)?;
     let results = outputs.iter().map(|output| match output {
         Value::Opaque(_) => Ok(None),
         value => download(value).map(Some),

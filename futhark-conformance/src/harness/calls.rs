@@ -11,36 +11,20 @@ use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 /// The results of a call.
 pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
 
-/// Calls an entry point and waits for it. Returns the arguments that the call did not consume, each
-/// at its index.
-pub fn call(
-    context: &Context,
-    entry: &EntryPoint,
-    arguments: Vec<Value>,
-) -> (CallResult, Vec<Option<Value>>) {
-    let (outputs, observed) = start(context, entry, arguments);
-    // A device may report a failure only at a sync.
-    let outputs = outputs.and_then(|outputs| context.sync().map(|()| outputs));
-    (outputs, observed)
+/// Calls an entry point and waits for it. The arguments that it consumes cannot be used afterwards.
+///
+/// # Errors
+/// If the call fails, or a device reports at the sync that it failed.
+pub fn call(context: &Context, entry: &EntryPoint, arguments: &mut [Value]) -> CallResult {
+    let outputs = start(context, entry, arguments)?;
+    context.sync()?;
+    Ok(outputs)
 }
 
 /// The same without waiting. The arguments must live until the call has ended.
-pub fn start(
-    context: &Context,
-    entry: &EntryPoint,
-    arguments: Vec<Value>,
-) -> (CallResult, Vec<Option<Value>>) {
-    let mut observed: Vec<Option<Value>> = arguments.into_iter().map(Some).collect();
-    let places = observed.iter_mut().zip(&entry.inputs);
-    let consumed = places.map(|(value, input)| value.take_if(|_| input.unique));
-    let consumed: Vec<Option<Value>> = consumed.collect();
-    let arguments = consumed.into_iter().zip(&observed);
-    let arguments = arguments.filter_map(|(consumed, observed)| match consumed {
-        Some(value) => Some(Arg::Consume(value)),
-        None => observed.as_ref().map(Arg::Borrow),
-    });
-    let outputs = context.call(&entry.name, arguments.collect());
-    (outputs, observed)
+pub fn start(context: &Context, entry: &EntryPoint, arguments: &mut [Value]) -> CallResult {
+    let arguments = arguments.iter_mut().map(Arg::ConsumeMut);
+    context.call(&entry.name, arguments.collect())
 }
 
 /// Calls an entry point and waits for it. The arguments that it observes must keep their contents, also
@@ -51,7 +35,7 @@ pub fn start(
 pub fn call_observing(
     context: &Context,
     entry: &EntryPoint,
-    arguments: Vec<Value>,
+    arguments: &mut [Value],
 ) -> StepResult<CallResult> {
     let program = context.library().program();
     let inputs = arguments.iter().zip(&entry.inputs);
@@ -60,29 +44,17 @@ pub fn call_observing(
         false => Content::accessible(program, input.ty, value),
     });
     let before = before.collect::<StepResult<Vec<_>>>()?;
-    let (result, observed) = call(context, entry, arguments);
+    let result = call(context, entry, arguments);
     if matches!(&result, Err(error) if error.kind() == ErrorKind::ContextLost) {
         return Ok(result);
     }
-    for ((value, before), input) in observed.iter().zip(before).zip(&entry.inputs) {
-        if let (Some(value), Some(before)) = (value, before) {
+    for ((value, before), input) in arguments.iter().zip(before).zip(&entry.inputs) {
+        if let Some(before) = before {
             let place = format!("the argument {}, after the call", input.name);
             before.is_still(program, input.ty, value, &place)?;
         }
     }
     Ok(result)
-}
-
-/// Compares the number of results with the manifest.
-pub fn check_count(entry: &EntryPoint, outputs: &[Value]) -> StepResult {
-    ensure!(
-        outputs.len() == entry.outputs.len(),
-        "{}: got {} results, expected {}",
-        entry.name,
-        outputs.len(),
-        entry.outputs.len()
-    );
-    Ok(())
 }
 
 /// The results of a call as a test block lists them.

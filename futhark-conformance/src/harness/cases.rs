@@ -236,8 +236,8 @@ fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Ve
     let context = env
         .context_of(&library)
         .map_err(|error| fails(error.into()))?;
-    let arguments = arguments(env, &context, entry, case).map_err(fails)?;
-    let (outputs, _) = calls::call(&context, entry, arguments);
+    let mut arguments = arguments(env, &context, entry, case).map_err(fails)?;
+    let outputs = calls::call(&context, entry, &mut arguments);
     let outputs = outputs.map_err(|error| fails(error.into()))?;
     listed_outputs(env.program(), entry, outputs)
 }

@@ -122,11 +122,9 @@ impl<'a> Maker<'a> {
             let Some(place) = entry.outputs.iter().position(|output| output.ty == wanted) else {
                 continue;
             };
-            let outputs = self.arguments(entry).and_then(|arguments| {
-                let outputs = calls::call(self.context, entry, arguments).0?;
-                calls::check_count(entry, &outputs)?;
-                Ok(outputs)
-            });
+            let outputs = self
+                .arguments(entry)
+                .and_then(|mut arguments| Ok(calls::call(self.context, entry, &mut arguments)?));
             match outputs {
                 Ok(mut outputs) => return Ok(outputs.swap_remove(place)),
                 // Entry points may refuse generated arguments.

@@ -140,12 +140,11 @@ fn call(
         return Ok(Err(Refusal::Unfit));
     };
     let outputs = Input::upload_all(arguments, context, entry)
-        .and_then(|values| Ok(calls::call(context, entry, values).0?));
+        .and_then(|mut values| Ok(calls::call(context, entry, &mut values)?));
     let outputs = match outputs {
         Ok(outputs) => outputs,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    calls::check_count(entry, &outputs)?;
     let pairs = entry.outputs.iter().zip(&outputs);
     let contents = pairs.map(|(output, value)| {
         let content = Content::take(program, output.ty, value, reading)?;
