@@ -5,11 +5,9 @@ use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
 use crate::harness::answers::Costs;
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
-use crate::harness::env::{Env, read_tuning};
+use crate::harness::env::{Env, find_unsafe, read_tuning};
 use crate::harness::limits;
-use crate::harness::steps::mismatch;
-use crate::harness::steps::{StepResult, Steps, Stop};
-use crate::harness::unchecked;
+use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
 use crate::leash;
 use crate::protocol::{Event, JobSpec};
 use crate::scratch::replace_file;
@@ -71,7 +69,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         Compiled::No => return checks::skip_running(steps, "the program did not compile"),
     };
     let unchecked = steps.make("compile", "sources", || {
-        Ok(unchecked::find(artifact.sources())?)
+        Ok(find_unsafe(artifact.sources())?)
     });
     let device = &spec.device;
     if !device.usable {

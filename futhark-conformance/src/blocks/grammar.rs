@@ -1,4 +1,4 @@
-//! The grammar of a block:
+//! Finds the blocks among the comments, and parses them. The grammar of a block:
 //!
 //! ```text
 //! block  = [tags { WORD… }] (error: REGEX | property: WORD… | [entry: WORD…] case… [structure… warning…])
@@ -8,25 +8,81 @@
 //! ```
 
 use super::posix;
-use super::scan::Block;
 use super::{BlockError, Case, ErrorPattern, Expected, MOST_CASES, Source, TestBlocks, script};
 use crate::values::{self, Cursor, TextError, found};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The text of a block after its `-- ==`.
+struct Block {
+    /// The offset of the text in the source, in bytes.
+    start: usize,
+    /// The first line of the text, counted from 1.
+    line: usize,
+    /// The text. Comment marks are replaced by spaces, so that offsets are those in the source.
+    text: String,
+}
+
+/// The blocks of a source: a block starts with a line that starts with `-- ==`, and continues
+/// while lines start with `--`.
+fn blocks(source: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    let mut at = 0;
+    for (number, line) in source.split_inclusive('\n').enumerate() {
+        match (&mut open, line.strip_prefix("--")) {
+            (Some(block), Some(comment)) => {
+                block.text.push_str("  ");
+                block.text.push_str(comment);
+            }
+            (Some(_), None) => blocks.extend(open.take()),
+            (None, _) => {
+                const MARK: &str = "-- ==";
+                open = line.strip_prefix(MARK).map(|rest| Block {
+                    start: at + MARK.len(),
+                    line: number + 1,
+                    text: rest.to_owned(),
+                });
+            }
+        }
+        at += line.len();
+    }
+    blocks.extend(open);
+    blocks
+}
+
+/// Appends the line to equal names of cases of the same entry point, such as the numbers in two
+/// blocks.
+fn name_uniquely(cases: &mut [Case]) {
+    let key = |case: &Case| (Arc::clone(&case.entry), Arc::clone(&case.name));
+    let mut seen: HashMap<(Arc<str>, Arc<str>), usize> = HashMap::new();
+    for case in cases.iter() {
+        *seen.entry(key(case)).or_default() += 1;
+    }
+    for case in cases.iter_mut() {
+        if seen[&key(case)] > 1 {
+            case.name = format!("{} (line {})", case.name, case.line).into();
+        }
+    }
+}
 
 /// The maximum length in bytes of a name, which each result of its test cases repeats.
 const LONGEST_NAME: usize = 1_000;
 
-/// Parses a block and adds its contents.
-pub(super) fn parse(block: &Block, first: bool, all: &mut TestBlocks) -> Result<(), BlockError> {
-    let line_ends = block.text.match_indices('\n');
-    let line_ends: Vec<usize> = line_ends.map(|(at, _)| at).collect();
-    let line_at = |at: usize| block.line + line_ends.partition_point(|&end| end < at);
-    contents(block, &line_at, first, all).map_err(|error| BlockError {
-        line: line_at(error.at),
-        message: error.message,
-    })
+/// Parses the blocks of a program's source.
+pub(super) fn parse(source: &str) -> Result<TestBlocks, BlockError> {
+    let mut all = TestBlocks::default();
+    for (number, block) in blocks(source).iter().enumerate() {
+        let line_ends: Vec<usize> = block.text.match_indices('\n').map(|(at, _)| at).collect();
+        let line_at = |at: usize| block.line + line_ends.partition_point(|&end| end < at);
+        contents(block, &line_at, number == 0, &mut all).map_err(|error| BlockError {
+            line: line_at(error.at),
+            message: error.message,
+        })?;
+    }
+    name_uniquely(&mut all.cases);
+    Ok(all)
 }
 
 fn contents(
@@ -36,6 +92,11 @@ fn contents(
     all: &mut TestBlocks,
 ) -> Result<(), TextError> {
     let mut cursor = Cursor::new(&block.text);
+    if all.compile_error.is_some() {
+        return Err(cursor.error(
+            "the first block says that the program does not compile, so there can be no other",
+        ));
+    }
     if first && cursor.eat_word("tags") {
         let tags = cursor.braced()?;
         all.tags = tags.split_whitespace().map(str::to_owned).collect();

@@ -10,7 +10,6 @@
 
 mod grammar;
 mod posix;
-mod scan;
 pub mod script;
 
 use futhark_manifest::Backend;
@@ -41,18 +40,7 @@ impl TestBlocks {
     /// # Errors
     /// At the first error in a block.
     pub fn parse(source: &str) -> Result<TestBlocks, BlockError> {
-        let mut all = TestBlocks::default();
-        for (number, block) in scan::blocks(source).iter().enumerate() {
-            if all.compile_error.is_some() {
-                return Err(BlockError {
-                    line: block.line,
-                    message: "the first block says that the program does not compile, so there can be no other".to_owned(),
-                });
-            }
-            grammar::parse(block, number == 0, &mut all)?;
-        }
-        scan::name_uniquely(&mut all.cases);
-        Ok(all)
+        grammar::parse(source)
     }
 
     /// The files with values or scripts, relative to the folder of the program.

@@ -12,10 +12,9 @@
 
 use crate::harness::answers::{self, arguments};
 use crate::harness::calls;
-use crate::harness::constructor::{Constructor, Form};
 use crate::harness::content::{Content, Held};
 use crate::harness::env::Env;
-use crate::harness::make::Maker;
+use crate::harness::make::{Constructor, Form, Maker};
 use crate::harness::steps::{StepResult, Steps, Stop, error, skip};
 use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;

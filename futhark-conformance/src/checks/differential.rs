@@ -7,8 +7,7 @@
 use crate::compare::Within;
 use crate::harness::content::Reading;
 use crate::harness::env::Env;
-use crate::harness::session::{self, Sides};
-use crate::harness::sides::Side;
+use crate::harness::session::{self, Side, Sides};
 use crate::harness::steps::{StepResult, Steps, Stop, skip};
 use crate::inputs::Kept;
 use futhark_manifest::{Backend, EntryPoint};

@@ -2,10 +2,9 @@
 
 use super::arrays::outside;
 use crate::compare::position;
-use crate::harness::constructor::{Constructor, Form, as_opaque};
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
-use crate::harness::make::{Maker, refs};
+use crate::harness::make::{Constructor, Form, Maker, as_opaque, refs};
 use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};

@@ -15,8 +15,7 @@
 use crate::compare::Within;
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::session::{self, Sides};
-use crate::harness::sides::{Answer, Outcome, Side};
+use crate::harness::session::{self, Answer, Outcome, Side, Sides};
 use crate::harness::steps::{StepResult, Stop, error};
 use crate::inputs::{Input, Refusal};
 use crate::values::HostValue;

@@ -1,10 +1,9 @@
 //! The check `store`: storing and restoring preserves values, all backends store the same bytes,
 //! and damaged bytes are refused.
 
-use crate::harness::constructor::as_opaque;
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
-use crate::harness::make::Maker;
+use crate::harness::make::{Maker, as_opaque};
 use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Backend, ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};

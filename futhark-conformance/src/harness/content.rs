@@ -1,7 +1,7 @@
 //! The contents of a value, down to its scalars and arrays, and their comparison.
 
 use super::calls::download;
-use super::constructor::Constructor;
+use super::make::Constructor;
 use super::steps::{StepResult, Stop, mismatch, skip};
 use crate::compare::{Difference, Within, compare, position};
 use crate::values::HostValue;

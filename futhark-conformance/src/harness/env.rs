@@ -10,6 +10,7 @@ use crate::protocol::JobSpec;
 use crate::toolchain::{self, Futhark};
 use crate::values::{data, found};
 use futhark_manifest::{Backend, Program};
+use futhark_safe::compile::lexer::{self, Token};
 use futhark_safe::compile::{self, Artifact};
 use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Config, Tuning};
@@ -325,4 +326,56 @@ fn has(library: &Library, name: &str) -> bool {
             .tuning_params()
             .iter()
             .any(|param| param.name() == name)
+}
+
+/// Where a program turns off checks with `#[unsafe]`: the file and the line of the first in its source and its
+/// imports.
+///
+/// An index out of bounds is then undefined behaviour for which the program is responsible, so
+/// failures with generated inputs are possible, and no findings.
+///
+/// # Errors
+/// If a file cannot be read.
+pub fn find_unsafe(sources: &[PathBuf]) -> io::Result<Option<String>> {
+    for path in sources {
+        let text = std::fs::read_to_string(path)?;
+        let is_unsafe = |pair: &[Token<'_>; 2]| pair.map(|token| token.text) == ["#[", "unsafe"];
+        if let Some([attribute, _]) = lexer::pairs(&text).find(is_unsafe) {
+            let line = text[..attribute.at].matches('\n').count() + 1;
+            return Ok(Some(format!("{}:{line}", path.display())));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futhark_safe::compile::sources;
+
+    #[test]
+    fn the_attribute_is_found_in_imports_and_not_in_comments() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("lib")).unwrap();
+        let find = |source: &Path| find_unsafe(&sources(source).unwrap());
+        let main = "-- #[unsafe]\nimport \"lib/a\"\nentry f (x: i32) = x -- #[unsafe]\n";
+        std::fs::write(path("main.fut"), main).unwrap();
+        std::fs::write(path("lib/a.fut"), "import \"/prelude/x\"\nimport \"b\"\n").unwrap();
+        let b = |text: &str| std::fs::write(path("lib/b.fut"), text).unwrap();
+        b("import \"a\"\ndef s = \"--\" def f = 1\n");
+        assert_eq!(find(&path("main.fut")).unwrap(), None);
+        b("def s = \"--\"\ndef f (xs: []i32) i = #[unsafe] xs[i]\n");
+        let found = find(&path("main.fut")).unwrap().unwrap();
+        assert_eq!(found, format!("{}:2", path("lib/b.fut").display()));
+        b("def (+--) x y = x +-- y #[ -- why\n  unsafe ] y\n");
+        let found = find(&path("main.fut")).unwrap().unwrap();
+        assert_eq!(found, format!("{}:1", path("lib/b.fut").display()));
+        std::fs::write(path("lib/a.fut"), "def s = \"#[unsafe]\" open import\"c\"").unwrap();
+        assert_eq!(find(&path("main.fut")).unwrap(), None);
+        std::fs::write(path("lib/c.fut"), "def f x = #[unsafe] x").unwrap();
+        let found = find(&path("main.fut")).unwrap().unwrap();
+        assert_eq!(found, format!("{}:1", path("lib/c.fut").display()));
+        assert!(find_unsafe(&[path("none.fut")]).is_err());
+    }
 }

@@ -1,7 +1,7 @@
 //! The harness: the types and functions that checks use.
 //!
 //! ```text
-//! checks ─▶ sides, session              compare two implementations on generated inputs
+//! checks ─▶ session                     compare two implementations on generated inputs
 //!         ─▶ answers, cases             arguments and expected results
 //!         ─▶ env                        libraries, contexts, settings
 //!         ─▶ calls, make, content, …    operations on values
@@ -14,13 +14,10 @@ pub mod answers;
 pub mod build;
 pub mod calls;
 pub mod cases;
-pub mod constructor;
 pub mod content;
 pub mod env;
 pub mod limits;
 pub mod make;
 mod script;
 pub mod session;
-pub mod sides;
 pub mod steps;
-pub mod unchecked;

@@ -7,7 +7,7 @@
 
 use super::input::Input;
 use super::strategy::sample;
-use crate::harness::constructor::Constructor;
+use crate::harness::make::Constructor;
 use futhark_manifest::{ElemType, EntryPoint, Program, Structure, TypeKind, TypeRef};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! A value as a tree on the host, and the files of failing inputs, which later runs try first.
 
 use crate::harness::calls::{self, message_of, upload};
-use crate::harness::constructor::Constructor;
+use crate::harness::make::Constructor;
 use crate::key::key;
 use crate::scratch::replace_file;
 use crate::values::HostValue;
@@ -93,8 +93,8 @@ impl Input {
             if entry.outputs.get(*output).map(|output| output.ty) != Some(ty) {
                 return Err(Refusal::Unfit);
             }
-            let arguments = Input::upload_all(arguments, context, entry)?;
-            let outputs = calls::call(context, entry, arguments).0?;
+            let mut arguments = Input::upload_all(arguments, context, entry)?;
+            let outputs = calls::call(context, entry, &mut arguments)?;
             return outputs.into_iter().nth(*output).ok_or(Refusal::Unfit);
         }
         let all = ty.as_type().map(|id| Constructor::all_of(program, id));
