@@ -5,7 +5,7 @@ use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
 use crate::harness::answers::Costs;
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
-use crate::harness::env::{Env, find_unsafe, read_tuning};
+use crate::harness::env::{Env, SharedContext, find_unsafe, read_tuning};
 use crate::harness::limits;
 use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
 use crate::leash;
@@ -103,7 +103,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         remark: steps.remark.clone(),
         costs: Costs::default(),
         others: Mutex::default(),
-        context: Mutex::default(),
+        context: SharedContext::default(),
     };
     checks::run(&env, steps);
 }

@@ -70,19 +70,24 @@ fn name_uniquely(cases: &mut [Case]) {
 /// The maximum length in bytes of a name, which each result of its test cases repeats.
 const LONGEST_NAME: usize = 1_000;
 
-/// Parses the blocks of a program's source.
-pub(super) fn parse(source: &str) -> Result<TestBlocks, BlockError> {
-    let mut all = TestBlocks::default();
-    for (number, block) in blocks(source).iter().enumerate() {
-        let line_ends: Vec<usize> = block.text.match_indices('\n').map(|(at, _)| at).collect();
-        let line_at = |at: usize| block.line + line_ends.partition_point(|&end| end < at);
-        contents(block, &line_at, number == 0, &mut all).map_err(|error| BlockError {
-            line: line_at(error.at),
-            message: error.message,
-        })?;
+impl TestBlocks {
+    /// Parses the blocks of a program's source.
+    ///
+    /// # Errors
+    /// At the first error in a block.
+    pub fn parse(source: &str) -> Result<TestBlocks, BlockError> {
+        let mut all = TestBlocks::default();
+        for (number, block) in blocks(source).iter().enumerate() {
+            let line_ends: Vec<usize> = block.text.match_indices('\n').map(|(at, _)| at).collect();
+            let line_at = |at: usize| block.line + line_ends.partition_point(|&end| end < at);
+            contents(block, &line_at, number == 0, &mut all).map_err(|error| BlockError {
+                line: line_at(error.at),
+                message: error.message,
+            })?;
+        }
+        name_uniquely(&mut all.cases);
+        Ok(all)
     }
-    name_uniquely(&mut all.cases);
-    Ok(all)
 }
 
 fn contents(

@@ -35,14 +35,6 @@ pub struct TestBlocks {
 }
 
 impl TestBlocks {
-    /// Parses the blocks of a program's source.
-    ///
-    /// # Errors
-    /// At the first error in a block.
-    pub fn parse(source: &str) -> Result<TestBlocks, BlockError> {
-        grammar::parse(source)
-    }
-
     /// The files with values or scripts, relative to the folder of the program.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let sources = self.cases.iter().flat_map(|case| {

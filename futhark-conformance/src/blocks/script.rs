@@ -15,10 +15,9 @@ use crate::values::{Cursor, HostValue, TextError};
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exp {
-    /// A call of an entry point, or the value of a local name.
+    /// A call of an entry point or, if the name starts with `$`, of a function of the script language;
+    /// or the value of a local name.
     Call(String, Vec<Exp>),
-    /// A call of a function of the script language.
-    Builtin(String, Vec<Exp>),
     /// A value.
     Value(HostValue),
     /// A tuple.
@@ -105,7 +104,7 @@ impl Cursor<'_> {
         while self.begins_atom() {
             arguments.push(self.atom()?);
         }
-        Ok(function.applied(arguments))
+        Ok(Exp::Call(function, arguments))
     }
 
     fn atom(&mut self) -> Result<Exp, TextError> {
@@ -128,7 +127,7 @@ impl Cursor<'_> {
                     return Ok(value);
                 }
                 match self.function()? {
-                    Some(function) => Ok(function.applied(Vec::new())),
+                    Some(function) => Ok(Exp::Call(function, Vec::new())),
                     None => Err(self.unexpected("a name")),
                 }
             }
@@ -160,11 +159,11 @@ impl Cursor<'_> {
         Ok((name, self.expression()?))
     }
 
-    fn function(&mut self) -> Result<Option<Function>, TextError> {
+    fn function(&mut self) -> Result<Option<String>, TextError> {
         if self.eat_next("$") {
-            return self.need_name().map(|name| Some(Function::Builtin(name)));
+            return self.need_name().map(|name| Some(format!("${name}")));
         }
-        Ok(self.name().map(Function::Entry))
+        Ok(self.name())
     }
 
     fn begins_atom(&mut self) -> bool {
@@ -221,21 +220,6 @@ impl Cursor<'_> {
     }
 }
 
-/// The functions that can be called.
-enum Function {
-    Entry(String),
-    Builtin(String),
-}
-
-impl Function {
-    fn applied(self, arguments: Vec<Exp>) -> Exp {
-        match self {
-            Function::Entry(name) => Exp::Call(name, arguments),
-            Function::Builtin(name) => Exp::Builtin(name, arguments),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,7 +253,7 @@ mod tests {
 
     #[test]
     fn tuples_and_builtin_functions_are_parsed() {
-        let loaded = Exp::Builtin("loaddata".to_owned(), vec![value("\"a.in\"")]);
+        let loaded = call("$loaddata", vec![value("\"a.in\"")]);
         let expected = Exp::Tuple(vec![loaded, value("empty([0]i32)")]);
         assert_eq!(
             parse("($loaddata \"a.in\", empty([0]i32))").unwrap(),

@@ -9,7 +9,6 @@ use crate::harness::steps::{StepResult, Steps, Stop, ensure, error};
 use crate::inputs::any_bits;
 use crate::values::HostValue;
 use futhark_safe::dynamic::{Context, Value};
-use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -23,13 +22,14 @@ const LONG_ENOUGH: Duration = Duration::from_millis(100);
 /// context, which its test blocks may expect.
 pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
     let mut started = false;
-    steps.run_needed("lifecycle", "start", || match env.new_context() {
-        Ok(context) => {
-            started = true;
-            *locked(&env.context) = Some(Arc::new(context));
-            Ok(())
+    steps.run_needed("lifecycle", "start", || {
+        match env.context.get(|| env.new_context()) {
+            Ok(_) => {
+                started = true;
+                Ok(())
+            }
+            Err(error) => accept_start_error(env, &error),
         }
-        Err(error) => accept_start_error(env, &error),
     });
     started
 }

@@ -41,30 +41,20 @@ pub struct Cost {
 /// The measured entry points.
 pub type Costs = Mutex<BTreeMap<String, Cost>>;
 
-/// The limits of the duration of a call.
-struct Limits {
-    /// Calls up to this duration may be repeated at will.
-    cheap: f64,
-    /// Calls up to this duration may be repeated a few times.
-    bearable: f64,
-    /// The time limit of a first call.
-    first: Duration,
-}
+/// The duration in seconds up to which calls may be repeated at will.
+const CHEAP: f64 = 0.1;
 
-fn limits(env: &Env<'_>) -> Limits {
+/// The duration in seconds up to which calls may be repeated a few times.
+const BEARABLE: f64 = 0.5;
+
+/// The time limit of a first call in seconds, which may load code.
+const FIRST: f64 = 3.0;
+
+/// The factor of these durations: costly devices compile kernels in the first call, or interpret them.
+fn slowness(env: &Env<'_>) -> f64 {
     match env.device().has_costly_contexts() {
-        // The first call may compile kernels, or interprets them.
-        true => Limits {
-            cheap: 1.0,
-            bearable: 5.0,
-            first: Duration::from_secs(30),
-        },
-        // The first call may load code.
-        false => Limits {
-            cheap: 0.1,
-            bearable: 0.5,
-            first: Duration::from_secs(3),
-        },
+        true => 10.0,
+        false => 1.0,
     }
 }
 
@@ -96,47 +86,47 @@ pub fn measure(
     entries: &[&EntryPoint],
     one: bool,
 ) {
-    let limits = limits(env);
+    let slowness = slowness(env);
+    let limit = FIRST * slowness;
     for entry in entries {
         if cost(env, entry).is_some() {
             continue;
         }
-        let mut best: Option<Cost> = None;
-        let mut trial = |origin, case: &str| {
+        // A program with `#[unsafe]` is only called with arguments of its test blocks.
+        let origins: &[Origin] = match (known_inputs(env, entry), &env.unchecked) {
+            (None, _) => &[Origin::Generated],
+            (Some(_), Some(_)) => &[Origin::TestBlock],
+            (Some(_), None) => &[Origin::TestBlock, Origin::Generated],
+        };
+        for &origin in origins {
+            let kind = match origin {
+                Origin::TestBlock => "first call",
+                Origin::Generated => "first generated call",
+            };
             // If it exceeds this limit, the process ends, and the next one does not repeat it.
-            let mut seconds = Some(limits.first.as_secs_f64());
-            steps.need(check, case, Some(limits.first), || {
-                seconds = first_call(env, entry, origin, &limits);
+            let mut seconds = Some(limit);
+            let case = format!("{kind} of {}", entry.name);
+            steps.need(check, &case, Some(Duration::from_secs_f64(limit)), || {
+                seconds = first_call(env, entry, origin);
                 Ok(())
             });
-            if let Some(seconds) = seconds
-                && best.is_none_or(|best| seconds < best.seconds)
-            {
-                best = Some(Cost { origin, seconds });
+            // A failure is reported by the checks that make such a call.
+            let Some(seconds) = seconds else { break };
+            if cost(env, entry).is_none_or(|best| seconds < best.seconds) {
+                locked(&env.costs).insert(entry.name.clone(), Cost { origin, seconds });
             }
-            best
-        };
-        let is_known = known_inputs(env, entry).is_some();
-        // A failure is reported by the checks that make such a call. A program with `#[unsafe]` is only
-        // called with arguments of its test blocks.
-        let is_slow = !is_known
-            || trial(Origin::TestBlock, &format!("first call of {}", entry.name))
-                .is_some_and(|cost| cost.seconds > limits.cheap && env.unchecked.is_none());
-        if is_slow {
-            let case = format!("first generated call of {}", entry.name);
-            trial(Origin::Generated, &case);
-        }
-        if let Some(cost) = best {
-            locked(&env.costs).insert(entry.name.clone(), cost);
-            if one && cost.seconds <= limits.bearable {
+            if seconds <= CHEAP * slowness {
                 break;
             }
+        }
+        if one && cost(env, entry).is_some_and(|cost| cost.seconds <= BEARABLE * slowness) {
+            break;
         }
     }
 }
 
 /// The duration of a call with such arguments in seconds; `None` if it fails.
-fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin, limits: &Limits) -> Option<f64> {
+fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin) -> Option<f64> {
     let context = env.context().ok()?;
     let once = || {
         let mut arguments = arguments_from(env, &context, entry, origin).ok()?;
@@ -151,7 +141,9 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin, limits: &Limits
     }
     // The first call on a device may have compiled kernels.
     match first {
-        Some(seconds) if seconds > limits.cheap && env.device().compiles_kernels() => once(),
+        Some(seconds) if seconds > CHEAP * slowness(env) && env.device().compiles_kernels() => {
+            once()
+        }
         first => first,
     }
 }
@@ -162,7 +154,7 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin, limits: &Limits
 /// As [`Maker::value`]; a skip if the entry point is too slow.
 pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Value>> {
     let origin = match cost(env, entry) {
-        Some(cost) if cost.seconds > limits(env).bearable => {
+        Some(cost) if cost.seconds > BEARABLE * slowness(env) => {
             skip!(
                 "too slow for this check: a call of {} takes {}",
                 entry.name,

@@ -5,9 +5,7 @@ use crate::key::key;
 use crate::protocol::Event;
 use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Error, ErrorKind};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -98,9 +96,9 @@ fn announce() {
 fn lock(file: &File, waiting: &mut dyn FnMut(), limit: Duration) -> bool {
     let begun = Instant::now();
     loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        match file.try_lock() {
             Ok(()) => return true,
-            Err(Errno::WOULDBLOCK | Errno::INTR) if begun.elapsed() < limit => {}
+            Err(TryLockError::WouldBlock) if begun.elapsed() < limit => {}
             Err(_) => return false,
         }
         waiting();

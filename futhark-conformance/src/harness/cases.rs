@@ -26,7 +26,7 @@ pub fn arguments(
     entry: &EntryPoint,
     case: &Case,
 ) -> StepResult<Vec<Value>> {
-    let run = |text: &str| script::arguments(env, context, entry, &script::parse(text)?);
+    let run = |text: &str| script::arguments(env, context, entry, text);
     let arguments = match &case.input {
         Source::Script(text) => run(text),
         Source::ScriptFile(file) => load(env, file).and_then(|contents| {

@@ -48,12 +48,39 @@ pub struct Env<'a> {
     /// table of its own and shares nothing, so one process can compare several.
     pub others: Mutex<HashMap<PathBuf, Result<Library, String>>>,
     /// The context that the steps share.
-    pub context: Mutex<Option<Arc<Context>>>,
+    pub context: SharedContext,
 }
 
 /// Locks data that a panic of a check leaves valid.
 pub fn locked<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
     data.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A context that is created when it is needed, and created again after it was dropped.
+#[derive(Default)]
+pub struct SharedContext(Mutex<Option<Arc<Context>>>);
+
+impl SharedContext {
+    /// The context. Creates it by `new` if there is none.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub fn get(
+        &self,
+        new: impl FnOnce() -> Result<Context, futhark_safe::Error>,
+    ) -> Result<Arc<Context>, futhark_safe::Error> {
+        let mut context = locked(&self.0);
+        Ok(Arc::clone(match &mut *context {
+            Some(context) => context,
+            none => none.insert(Arc::new(new()?)),
+        }))
+    }
+
+    /// Drops the context.
+    pub fn forget(&self) {
+        let context = locked(&self.0).take();
+        drop(context);
+    }
 }
 
 impl<'a> Env<'a> {
@@ -197,17 +224,12 @@ impl<'a> Env<'a> {
     /// # Errors
     /// If the library cannot create a context.
     pub fn context(&self) -> StepResult<Arc<Context>> {
-        let mut context = locked(&self.context);
-        Ok(Arc::clone(match &mut *context {
-            Some(context) => context,
-            none => none.insert(Arc::new(self.new_context()?)),
-        }))
+        Ok(self.context.get(|| self.new_context())?)
     }
 
     /// Drops the shared context, so that the next step creates another one.
     pub fn forget_context(&self) {
-        let context = locked(&self.context).take();
-        drop(context);
+        self.context.forget();
     }
 
     /// Runs a step in the shared context. If it fails, the next step gets a new context, so that a

@@ -3,8 +3,7 @@
 //! As in `futhark test`, the arguments of entry points are converted to the parameter types where
 //! that is possible; the result of the whole script is not.
 
-use super::calls::{download, upload};
-use super::calls::{elem_of, listed_values};
+use super::calls::{download, elem_of, listed_values, upload};
 use super::cases::{load, values_in};
 use super::env::Env;
 use super::steps::{StepResult, Stop, error};
@@ -16,11 +15,6 @@ use std::cell::{Ref, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Parses a script.
-pub fn parse(text: &str) -> StepResult<Exp> {
-    script::parse(text).map_err(|error| Stop::error(error.to_string()))
-}
-
 /// Evaluates a script to the arguments of an entry point.
 ///
 /// # Errors
@@ -29,10 +23,11 @@ pub fn arguments(
     env: &Env<'_>,
     context: &Context,
     entry: &EntryPoint,
-    exp: &Exp,
+    text: &str,
 ) -> StepResult<Vec<Value>> {
+    let exp = script::parse(text).map_err(|error| Stop::error(error.to_string()))?;
     let evaluation = Evaluation { env, context };
-    let items = evaluation.value(exp, &mut Vec::new())?.listed();
+    let items = evaluation.value(&exp, &mut Vec::new())?.listed();
     let program = env.program();
     let fits = items.len() == entry.inputs.len()
         && items
@@ -175,16 +170,15 @@ impl Evaluation<'_> {
                 let local = locals.iter().rev().find(|(local, _)| local == name);
                 let Some((_, item)) = local else {
                     let arguments = self.values(arguments, locals)?;
-                    return self.call(name, arguments);
+                    return match name.starts_with('$') {
+                        true => self.builtin(name, &arguments),
+                        false => self.call(name, arguments),
+                    };
                 };
                 if arguments.is_empty() {
                     return Ok(item.clone());
                 }
                 error!("the script calls {}, which is a local name", found(name))
-            }
-            Exp::Builtin(name, arguments) => {
-                let arguments = self.values(arguments, locals)?;
-                self.builtin(name, &arguments)
             }
         }
     }
@@ -353,10 +347,10 @@ impl Evaluation<'_> {
     }
 
     fn builtin(&self, name: &str, arguments: &[Item]) -> StepResult<Item> {
-        if !matches!(name, "loaddata" | "loadbytes") {
+        if !matches!(name, "$loaddata" | "$loadbytes") {
             error!(
                 "the script calls {}, which is not a builtin function",
-                found(&format!("${name}"))
+                found(name)
             );
         }
         let text = match arguments {
@@ -368,8 +362,8 @@ impl Evaluation<'_> {
         let file = text.and_then(|text| String::from_utf8(text.bytes().to_vec()).ok());
         let file = file.map(PathBuf::from);
         let file =
-            file.ok_or_else(|| Stop::error(format!("${name}: expected a file name as a string")))?;
-        if name == "loadbytes" {
+            file.ok_or_else(|| Stop::error(format!("{name}: expected a file name as a string")))?;
+        if name == "$loadbytes" {
             let contents = load(self.env, &file)?;
             let bytes = HostValue::new(ElemType::U8, vec![contents.len()], contents);
             return Ok(Item::Constant(bytes));

@@ -5,7 +5,7 @@ use super::answers;
 use super::calls;
 use super::cases::{all_known_inputs, known_inputs};
 use super::content::{Content, Reading};
-use super::env::{Env, locked};
+use super::env::{Env, SharedContext};
 use super::steps::{StepResult, Stop, skip};
 use crate::compare::{Difference, DifferenceKind, Within};
 use crate::inputs::{self, Call, Draw, Input, Kept, Limits, Pace, Refusal, Store, Trial};
@@ -13,7 +13,7 @@ use futhark_manifest::{ElemType, EntryPoint, Program};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Library};
 use proptest::strategy::{Strategy, ValueTree};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The number of kept inputs of an entry point to try again.
@@ -404,7 +404,7 @@ pub struct Side<'a> {
     env: &'a Env<'a>,
     /// Another library of the same program, and its context; the library under test uses the context that
     /// all checks share.
-    other: Option<(Library, Mutex<Option<Arc<Context>>>)>,
+    other: Option<(Library, SharedContext)>,
     reading: Reading,
 }
 
@@ -424,7 +424,7 @@ impl<'a> Side<'a> {
     pub fn other(env: &'a Env<'a>, library: Library) -> Side<'a> {
         Side {
             env,
-            other: Some((library, Mutex::default())),
+            other: Some((library, SharedContext::default())),
             reading: Reading::Parts,
         }
     }
@@ -446,15 +446,8 @@ impl<'a> Side<'a> {
         let Some((library, context)) = &self.other else {
             return self.env.context();
         };
-        let mut context = locked(context);
-        let new = || match self.env.context_of(library) {
-            Ok(context) => Ok(Arc::new(context)),
-            Err(error) => skip!("no context to compare with: {error}"),
-        };
-        Ok(Arc::clone(match &mut *context {
-            Some(context) => context,
-            none => none.insert(new()?),
-        }))
+        let context = context.get(|| self.env.context_of(library));
+        context.map_err(|error| Stop::skip(format!("no context to compare with: {error}")))
     }
 }
 
@@ -463,12 +456,10 @@ impl Answer for Side<'_> {
         let context = self.context()?;
         let outcome = call(&context, entry, arguments, self.reading)?;
         if matches!(&outcome, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::ContextLost) {
-            let slot = self
-                .other
-                .as_ref()
-                .map_or(&self.env.context, |(_, slot)| slot);
-            let lost = locked(slot).take();
-            drop(lost);
+            match &self.other {
+                Some((_, context)) => context.forget(),
+                None => self.env.forget_context(),
+            }
         }
         Ok(outcome)
     }

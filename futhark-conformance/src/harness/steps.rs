@@ -12,7 +12,6 @@ use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Earlier, Event};
 use crate::record::{Cause, Finding, Outcome, name};
-use std::any::Any;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -228,7 +227,7 @@ impl<'a> Steps<'a> {
             case,
             ..Case::default()
         };
-        self.run_selected(case, body)
+        self.perform(case, body)
     }
 
     /// Runs a case with generated inputs, like [`Steps::run`]. If it takes longer than its budget, or
@@ -248,7 +247,7 @@ impl<'a> Steps<'a> {
             excuse,
             ..Case::default()
         };
-        self.run_selected(case, body)
+        self.perform(case, body)
     }
 
     /// Reports a case as skipped.
@@ -283,10 +282,6 @@ impl<'a> Steps<'a> {
         budget: Option<Duration>,
         body: impl FnOnce() -> StepResult,
     ) -> Ran {
-        let is_new = !self.earlier.ended.contains(&name(check, case));
-        if budget.is_some() && is_new && self.is_out_of_time() {
-            return Ran::No;
-        }
         let case = Case {
             check,
             case,
@@ -313,34 +308,23 @@ impl<'a> Steps<'a> {
         made
     }
 
-    fn run_selected(&mut self, case: Case<'_>, body: impl FnOnce() -> StepResult) -> Ran {
-        let Case { check, budget, .. } = case;
-        let has_ended = self.earlier.ended.contains(&name(check, case.case));
-        if !self.is_selected(check, case.case) || has_ended {
-            return Ran::No;
-        }
-        if budget.is_some() && self.is_out_of_time() {
-            return self.perform(case, || Err(Stop::skip(OUT_OF_TIME)));
-        }
-        self.perform(case, body)
-    }
-
     fn is_selected(&self, check: &str, case: &str) -> bool {
         let mut checks = self.checks.iter();
         self.checks.is_empty() || checks.any(|pattern| pattern.matches(check, case))
     }
 
-    /// Whether so many cases have exceeded their budgets that no other one may.
-    fn is_out_of_time(&self) -> bool {
-        self.earlier.overruns >= MAX_OVERRUNS
-    }
-
     fn perform(&mut self, case: Case<'_>, body: impl FnOnce() -> StepResult) -> Ran {
         let name = name(case.check, case.case);
+        let is_new = !self.earlier.ended.contains(&name);
+        let runs = case.is_need || is_new && self.is_selected(case.check, case.case);
+        let is_out_of_time =
+            is_new && case.budget.is_some() && self.earlier.overruns >= MAX_OVERRUNS;
+        if !runs || case.is_need && is_out_of_time {
+            return Ran::No;
+        }
         if self.earlier.fatal.contains(&name) {
             return Ran::Failed;
         }
-        let is_new = !self.earlier.ended.contains(&name);
         self.remark.take();
         self.say(&Event::Begin {
             check: case.check.to_owned(),
@@ -351,6 +335,7 @@ impl<'a> Steps<'a> {
         });
         let begun = Instant::now();
         let result = match self.known.insert(name.clone()) {
+            true if is_out_of_time => Err(Stop::skip(OUT_OF_TIME)),
             true => caught(body),
             false => Err(Stop::error(format!(
                 "two cases of this job have the name {name}; only the first one has run"
@@ -409,15 +394,11 @@ const OUT_OF_TIME: &str =
 /// The result of a case. A panic is a bug in the check; the results of other checks are still valid.
 fn caught(body: impl FnOnce() -> StepResult) -> StepResult {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = text_of(&*panic);
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or_default();
         Err(Stop::error(format!("the check itself panicked: {text}")))
     })
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
 }
 
 /// The number of different reports to show; repeated lines count once.

@@ -193,7 +193,11 @@ impl fmt::Display for HostValue {
         // The elements in each row of each dimension.
         let dims = 0..self.shape.len();
         let rows: Vec<usize> = dims.map(|dim| self.shape[dim..].iter().product()).collect();
-        let at_end_of_rows = |place: usize| rows.iter().filter(|row| place % **row == 0).count();
+        let at_end_of_rows = |place: usize| {
+            rows.iter()
+                .filter(|row| place.is_multiple_of(**row))
+                .count()
+        };
         for place in 0..self.count().min(SHOWN) {
             let separator = if place > 0 { ", " } else { "" };
             // The first element's suffix is the type of the array.

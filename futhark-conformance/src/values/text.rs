@@ -64,7 +64,7 @@ pub fn parse_input(text: &str, elem: Option<ElemType>) -> Result<(HostValue, usi
     };
     cursor.skip_space();
     let written = cursor.written()?;
-    let elem = written.suffix.or(elem).unwrap_or(written.elem);
+    let elem = written.suffix.or(elem).unwrap_or(written.elem());
     Ok((written.typed(elem)?, cursor.at))
 }
 
@@ -73,14 +73,21 @@ struct Written<'a> {
     /// The position of the value in the text.
     at: usize,
     shape: Vec<usize>,
-    elem: ElemType,
-    /// The explicit type.
+    /// The explicit type; a value without elements has one.
     suffix: Option<ElemType>,
     numbers: Vec<Number<'a>>,
 }
 
 impl Written<'_> {
-    fn typed(self, elem: ElemType) -> Result<HostValue, TextError> {
+    /// The type that the notation has by itself.
+    fn elem(&self) -> ElemType {
+        self.suffix.unwrap_or(match self.numbers.first() {
+            Some(Number::Float(_)) => ElemType::F64,
+            _ => ElemType::I32,
+        })
+    }
+
+    fn typed(&self, elem: ElemType) -> Result<HostValue, TextError> {
         let bits = self.numbers.iter().map(|&number| {
             number::bits(number, elem).ok_or_else(|| TextError {
                 at: self.at,
@@ -121,8 +128,7 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn value(&mut self) -> Result<HostValue, TextError> {
         let written = self.written()?;
-        let elem = written.elem;
-        written.typed(elem)
+        written.typed(written.elem())
     }
 
     fn written(&mut self) -> Result<Written<'a>, TextError> {
@@ -148,10 +154,6 @@ impl<'a> Cursor<'a> {
         Ok(Written {
             at: start,
             shape: Vec::new(),
-            elem: suffix.unwrap_or(match number {
-                Number::Float(_) => ElemType::F64,
-                Number::Int(_) | Number::Bool(_) => ElemType::I32,
-            }),
             suffix,
             numbers: vec![number],
         })
@@ -203,14 +205,15 @@ impl<'a> Cursor<'a> {
         if whole.shape != row.shape {
             return Err(fail("the rows of an array must have the same shape"));
         }
-        if self.is_input && whole.suffix.is_none() {
-            (whole.suffix, whole.elem) = (row.suffix, row.elem);
+        if self.is_input {
+            whole.suffix = whole.suffix.or(row.suffix);
         }
+        let elem = whole.elem();
         let fits = match row.suffix {
-            Some(suffix) => suffix == whole.elem,
+            Some(suffix) => suffix == elem,
             None if self.is_input => true,
-            None if whole.elem == ElemType::Bool => false,
-            None => is_float(whole.elem) || !is_float(row.elem),
+            None if elem == ElemType::Bool => false,
+            None => is_float(elem) || !is_float(row.elem()),
         };
         if !fits {
             return Err(fail(
@@ -239,7 +242,6 @@ impl<'a> Cursor<'a> {
         Ok(Written {
             at: start,
             shape,
-            elem,
             suffix: Some(elem),
             numbers: Vec::new(),
         })
@@ -269,7 +271,6 @@ impl<'a> Cursor<'a> {
         Ok(Written {
             at,
             shape: vec![text.len()],
-            elem: ElemType::U8,
             suffix: Some(ElemType::U8),
             numbers: text.bytes().map(|byte| Number::Int(byte.into())).collect(),
         })
