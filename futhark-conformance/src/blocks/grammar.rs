@@ -126,13 +126,18 @@ fn contents(
     } else {
         vec!["main".into()]
     };
-    let mut names = entries.iter();
-    if let Some(name) = names.find(|name| name.len() > LONGEST_NAME) {
-        return Err(cursor.too_long(name));
-    }
     let mut cases = Vec::new();
     let mut seen = HashSet::new();
     while let Some(case) = cursor.case(block, line_at, cases.len())? {
+        let names = entries.iter().chain([&case.name]);
+        let longest = names.max_by_key(|name| name.len());
+        if let Some(name) = longest.filter(|name| name.len() > LONGEST_NAME) {
+            return Err(cursor.error(format!(
+                "expected a name of at most {LONGEST_NAME} bytes, found {} bytes: {}",
+                name.len(),
+                found(name)
+            )));
+        }
         // A report could not distinguish two cases of a block with the same name.
         let name = case.data_name();
         if seen.contains(&name) {
@@ -188,9 +193,6 @@ impl<'a> Cursor<'a> {
             Some('"') => Some(self.quoted()?),
             _ => None,
         };
-        if let Some(name) = name.as_ref().filter(|name| name.len() > LONGEST_NAME) {
-            return Err(self.too_long(name));
-        }
         let mut tags = Vec::new();
         while !self.eat_word("input") {
             match self.word() {
@@ -363,22 +365,5 @@ impl<'a> Cursor<'a> {
 
     fn rest_of_line(&mut self) -> &'a str {
         self.until(|c| c == '\n')
-    }
-
-    fn expected(&mut self, what: &str) -> TextError {
-        self.skip_space();
-        let next = match self.rest().split_whitespace().next() {
-            Some(word) => found(word),
-            None => "the end of the block".to_owned(),
-        };
-        self.error(format!("expected {what}, found {next}"))
-    }
-
-    fn too_long(&self, name: &str) -> TextError {
-        self.error(format!(
-            "expected a name of at most {LONGEST_NAME} bytes, found {} bytes: {}",
-            name.len(),
-            found(name)
-        ))
     }
 }

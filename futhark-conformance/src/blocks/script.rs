@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Exp, TextError> {
     let exp = parser.expression()?;
     match parser.next() {
         None => Ok(exp),
-        Some(_) => Err(parser.unexpected("the end of the script")),
+        Some(_) => Err(parser.expected("the end of the script")),
     }
 }
 
@@ -76,7 +76,7 @@ impl Cursor<'_> {
             }
             // 0.25.32 accepts a missing `in` before another `let`, 0.25.27 does not.
             if !self.eat_next("let") {
-                return Err(self.unexpected("'in'"));
+                return Err(self.expected("'in'"));
             }
         }
     }
@@ -128,11 +128,11 @@ impl Cursor<'_> {
                 }
                 match self.function()? {
                     Some(function) => Ok(Exp::Call(function, Vec::new())),
-                    None => Err(self.unexpected("a name")),
+                    None => Err(self.expected("a name")),
                 }
             }
             Some(_) => self.constant(),
-            None => Err(self.unexpected("an expression")),
+            None => Err(self.expected("an expression")),
         }
     }
 
@@ -198,25 +198,20 @@ impl Cursor<'_> {
     }
 
     fn need_name(&mut self) -> Result<String, TextError> {
-        self.name().ok_or_else(|| self.unexpected("a name"))
+        self.name().ok_or_else(|| self.expected("a name"))
     }
 
     fn need(&mut self, text: &str) -> Result<(), TextError> {
         if self.eat_next(text) {
             return Ok(());
         }
-        Err(self.unexpected(&format!("{text:?}")))
+        Err(self.expected(&format!("{text:?}")))
     }
 
     /// The next character after white space.
     fn next(&mut self) -> Option<char> {
         self.skip_space();
         self.peek()
-    }
-
-    fn unexpected(&mut self, what: &str) -> TextError {
-        self.skip_space();
-        self.error(format!("expected {what}, found {}", self.next_shown()))
     }
 }
 

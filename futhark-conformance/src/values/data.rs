@@ -158,13 +158,9 @@ impl Component {
         let error = |at: usize, message: String| TextError { at, message };
         let take = |at: usize, count: usize, what: &str| {
             let left = bytes.len() - at;
-            match count <= left {
-                true => Ok(at..at + count),
-                false => Err(error(
-                    at,
-                    format!("truncated: expected {count} bytes for {what}, found {left}"),
-                )),
-            }
+            let message = format!("truncated: expected {count} bytes for {what}, found {left}");
+            let range = (count <= left).then_some(at..at + count);
+            range.ok_or_else(|| error(at, message))
         };
         let head = take(start, 7, "the head of a binary value")?;
         let at = head.end;

@@ -154,25 +154,18 @@ impl HostValue {
     /// An element in Futhark's notation, without a suffix.
     #[must_use]
     pub fn element_text(&self, index: usize) -> String {
-        match self.float(index) {
-            Some(x) => self.float_text(x),
-            None if self.elem == ElemType::Bool => (self.bits(index) != 0).to_string(),
-            None => self.whole(index).to_string(),
-        }
-    }
-
-    fn float_text(&self, x: f64) -> String {
         let elem = self.elem;
-        if x.is_nan() {
-            format!("{elem}.nan")
-        } else if x.is_infinite() {
-            format!("{}{elem}.inf", if x < 0.0 { "-" } else { "" })
-        } else {
-            match elem {
-                // The shortest text that parses to the same value depends on the width.
-                ElemType::F32 => format!("{:?}", x as f32),
-                _ => format!("{x:?}"),
+        match self.float(index) {
+            Some(x) if x.is_nan() => format!("{elem}.nan"),
+            Some(x) if x.is_infinite() => {
+                let sign = if x < 0.0 { "-" } else { "" };
+                format!("{sign}{elem}.inf")
             }
+            // The shortest text that parses to the same value depends on the width.
+            Some(x) if elem == ElemType::F32 => format!("{:?}", x as f32),
+            Some(x) => format!("{x:?}"),
+            None if elem == ElemType::Bool => (self.bits(index) != 0).to_string(),
+            None => self.whole(index).to_string(),
         }
     }
 }

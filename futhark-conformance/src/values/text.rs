@@ -143,14 +143,10 @@ impl<'a> Cursor<'a> {
     fn scalar(&mut self) -> Result<Written<'a>, TextError> {
         let start = self.at;
         let token = self.until(|c| c.is_whitespace() || ",[](){}\"".contains(c));
-        let (number, suffix) = number::read(token).ok_or_else(|| {
+        let Some((number, suffix)) = number::read(token) else {
             self.at = start;
-            let next = match token {
-                "" => self.next_shown(),
-                token => found(token),
-            };
-            self.error(format!("expected a value, found {next}"))
-        })?;
+            return Err(self.expected("a value"));
+        };
         Ok(Written {
             at: start,
             shape: Vec::new(),
@@ -181,8 +177,7 @@ impl<'a> Cursor<'a> {
             }
             self.skip_space();
             if !self.eat(",") && self.peek() != Some(']') {
-                let found = self.next_shown();
-                return Err(self.error(format!("expected ',' or ']' in an array, found {found}")));
+                return Err(self.expected("',' or ']' in an array"));
             }
         }
         let mut whole = whole.ok_or_else(|| TextError {
@@ -284,12 +279,6 @@ impl<'a> Cursor<'a> {
         self.rest().chars().next()
     }
 
-    /// The next character for messages.
-    pub(crate) fn next_shown(&self) -> String {
-        let next = self.peek();
-        next.map_or("the end".to_owned(), |c| format!("{c:?}"))
-    }
-
     /// Consumes a fixed text.
     fn eat(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
@@ -320,6 +309,14 @@ impl<'a> Cursor<'a> {
             self.until(|c| c == '\n');
             self.until(|c| !c.is_whitespace());
         }
+    }
+
+    /// An error at the next word, in place of which something else was expected.
+    pub(crate) fn expected(&mut self, what: &str) -> TextError {
+        self.skip_space();
+        let next = self.rest().split_whitespace().next();
+        let next = next.map_or("the end".to_owned(), found);
+        self.error(format!("expected {what}, found {next}"))
     }
 
     pub(crate) fn error(&self, message: impl Into<String>) -> TextError {

@@ -94,7 +94,7 @@ fn invalid_values_are_errors_with_a_position() {
     assert_eq!(refused("[1").at, 2);
     let deep = "[".repeat(100_000);
     assert!(refused(&deep).message.contains("brackets are open"));
-    assert_eq!(refused("{").message, "expected a value, found '{'");
+    assert_eq!(refused("{").message, "expected a value, found \"{\"");
 }
 
 #[test]
