@@ -24,7 +24,7 @@ use crate::record::Place;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -181,56 +181,55 @@ pub fn choose(
     cost: impl Fn(&Job) -> u64,
 ) -> Part {
     let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
+    // Each job with its cost, the combinations that it adds, by number and with their checks, and the checks
+    // that are expected to fail.
     let mut candidates = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
+        let Some(listed) = constructs.listed(&job.program) else {
+            continue;
+        };
         let (mut covers, mut failing) = (Vec::new(), Vec::new());
-        if let Some(listed) = constructs.listed(&job.program) {
-            let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
-            let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
-            let compiles = listed.compiles && !fails("compile");
-            let run = checks.iter();
-            for check in run.filter(|check| is_run(check, listed, &job.place)) {
-                if fails(check.name) {
-                    failing.push(check.name);
-                } else if compiles || check.name == "compile" {
-                    let all = listed.constructs.iter();
-                    let all = all.map(|&number| &constructs.all[number]);
-                    for construct in all.filter(|one| check.topics.contains(&one.topic)) {
-                        let next = numbers.len();
-                        let place = place(construct.scope, &job.place);
-                        let number = numbers.entry((check.name, construct, place));
-                        covers.push((*number.or_insert(next), check.name));
-                    }
+        let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
+        let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
+        let compiles = listed.compiles && !fails("compile");
+        let run = checks.iter();
+        for check in run.filter(|check| is_run(check, listed, &job.place)) {
+            if fails(check.name) {
+                failing.push(check.name);
+            } else if compiles || check.name == "compile" {
+                let all = listed.constructs.iter();
+                let all = all.map(|&number| &constructs.all[number]);
+                for construct in all.filter(|one| check.topics.contains(&one.topic)) {
+                    let next = numbers.len();
+                    let place = place(construct.scope, &job.place);
+                    let number = numbers.entry((check.name, construct, place));
+                    covers.push((*number.or_insert(next), check.name));
                 }
             }
         }
-        candidates.push(Candidate {
-            job: index,
-            cost: cost(job).max(1),
-            covers,
-            failing,
-        });
+        candidates.push((index, cost(job).max(1), covers, failing));
     }
     let mut chosen = Vec::new();
+    let mut is_covered = vec![false; numbers.len()];
     loop {
-        let best = candidates
-            .iter()
-            .max_by_key(|candidate| (candidate.gain(), Reverse(candidate.job)));
-        let Some(best) = best.filter(|best| best.gain() > 0) else {
+        let gains = candidates.iter().map(|(job, cost, covers, failing)| {
+            let gain = covers.len() as u64 * PRECISION / cost;
+            (gain, Reverse(*job), covers, failing)
+        });
+        let Some((1.., Reverse(job), covers, failing)) = gains.max() else {
             break;
         };
         // What is expected to fail covers nothing, but must still fail.
-        let mut names: BTreeSet<&str> = best.failing.iter().copied().collect();
-        names.extend(best.covers.iter().map(|(_, check)| *check));
-        let checks = names
-            .into_iter()
-            .flat_map(|name| narrowed(&jobs[best.job].checks, name));
-        chosen.push((best.job, checks.collect()));
-        let covered: HashSet<usize> = best.covers.iter().map(|(number, _)| *number).collect();
-        for candidate in &mut candidates {
-            candidate
-                .covers
-                .retain(|(number, _)| !covered.contains(number));
+        let mut names: BTreeSet<&str> = failing.iter().copied().collect();
+        for &(number, check) in covers {
+            is_covered[number] = true;
+            names.insert(check);
+        }
+        let names = names.into_iter();
+        let checks = names.flat_map(|name| narrowed(&jobs[job].checks, name));
+        chosen.push((job, checks.collect()));
+        for (_, _, covers, _) in &mut candidates {
+            covers.retain(|(number, _)| !is_covered[*number]);
         }
     }
     let constructs: BTreeSet<&Construct> =
@@ -243,24 +242,8 @@ pub fn choose(
     }
 }
 
-/// A job that may be chosen.
-struct Candidate {
-    /// Its index.
-    job: usize,
-    cost: u64,
-    /// The combinations that it covers and no chosen job does, by number, and the check of each.
-    covers: Vec<(usize, &'static str)>,
-    /// The checks that are expected to fail.
-    failing: Vec<&'static str>,
-}
-
-impl Candidate {
-    /// The number of new combinations per cost.
-    fn gain(&self) -> u64 {
-        const PRECISION: u64 = 1 << 32;
-        self.covers.len() as u64 * PRECISION / self.cost
-    }
-}
+/// The precision of gains per cost.
+const PRECISION: u64 = 1 << 32;
 
 /// Whether the job runs the check at all.
 fn is_run(check: &Check, program: &Line, place: &Place) -> bool {

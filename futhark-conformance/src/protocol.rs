@@ -48,7 +48,7 @@ pub struct Earlier {
 }
 
 /// The settings that all jobs of a run share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The folder for compiled programs.
     pub build_dir: PathBuf,
@@ -76,28 +76,6 @@ pub struct RunSpec {
     pub optimise: bool,
 }
 
-impl RunSpec {
-    /// The settings of a run with no options but the build folder: generated inputs from seed 1, and no
-    /// other compiler to compare with.
-    #[must_use]
-    pub fn new(build_dir: PathBuf) -> RunSpec {
-        RunSpec {
-            seed: 1,
-            cases: None,
-            regressions: build_dir.join("regressions"),
-            input: None,
-            data_folders: Some(Vec::new()),
-            compilers: Vec::new(),
-            labels: Vec::new(),
-            seen: Vec::new(),
-            architectures: Vec::new(),
-            memory: 0,
-            optimise: false,
-            build_dir,
-        }
-    }
-}
-
 /// A message from a child process, one JSON text per line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -109,14 +87,11 @@ pub enum Event {
         /// The case.
         case: String,
         /// The case's own time limit. A case that takes longer has not failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Duration>,
         /// Whether later cases need it, so that it has the usual time limit also if it is expected to
         /// hang, and is not reported if it exceeds its budget.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_need: bool,
         /// Why a failure is possible, and no finding.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         excuse: Option<String>,
     },
     /// The current case has ended with a result.

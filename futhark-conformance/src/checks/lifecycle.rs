@@ -23,13 +23,9 @@ const LONG_ENOUGH: Duration = Duration::from_millis(100);
 pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
     let mut started = false;
     steps.run_needed("lifecycle", "start", || {
-        match env.context.get(|| env.new_context()) {
-            Ok(_) => {
-                started = true;
-                Ok(())
-            }
-            Err(error) => accept_start_error(env, &error),
-        }
+        let context = env.context.get(|| env.new_context());
+        started = context.is_ok();
+        context.map_or_else(|error| accept_start_error(env, &error), |_| Ok(()))
     });
     started
 }

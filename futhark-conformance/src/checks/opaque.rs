@@ -4,7 +4,7 @@ use super::arrays::outside;
 use crate::compare::position;
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
-use crate::harness::make::{Constructor, Form, Maker, as_opaque, refs};
+use crate::harness::make::{Constructor, Form, Maker, as_opaque};
 use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};
@@ -159,9 +159,9 @@ impl<'a> Test<'a> {
             return Ok(());
         };
         let name = opaque.type_name();
-        let made = self
-            .context
-            .array_from_values_nd(name, shape, &refs(&values))?;
+        let made =
+            self.context
+                .array_from_values_nd(name, shape, &values.iter().collect::<Vec<_>>())?;
         let mut made = Value::Opaque(made);
         let elements = |ty, value: &Value| Content::take(program, ty, value, Reading::Elements);
         let contents = elements(ty, whole)?;

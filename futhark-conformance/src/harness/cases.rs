@@ -10,7 +10,6 @@ use crate::blocks::{Case, Expected, Source};
 use crate::toolchain::Futhark;
 use crate::values::{self, Generator, HostValue, TextError, data};
 use futhark_manifest::{Backend, ElemType, EntryPoint, Program, TypeRef};
-use futhark_safe::compile;
 use futhark_safe::dynamic::{Context, Value};
 use std::io;
 use std::path::Path;
@@ -159,20 +158,13 @@ pub fn values_in(env: &Env<'_>, file: &Path, elems: &[ElemType]) -> StepResult<V
 fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
     let generators =
         values::parse_generators(text).map_err(|error| Stop::error(error.to_string()))?;
-    // A literal value needs no compiler.
-    let mut compiler = None;
-    let one = |generator: Generator| match generator {
+    let compiler = env.open(&env.spec.compiler);
+    let compiler = compiler.map_err(|error| Stop::error(format!("{error:#}")))?;
+    let values = generators.into_iter().map(|generator| match generator {
         Generator::Value(value) => Ok(value),
-        Generator::Type(ty) => {
-            let error = |error: compile::Error| Stop::error(format!("{error:#}"));
-            let compiler = match &mut compiler {
-                Some(compiler) => compiler,
-                none => none.insert(env.open(&env.spec.compiler).map_err(error)?),
-            };
-            dataset(compiler, &ty)
-        }
-    };
-    generators.into_iter().map(one).collect()
+        Generator::Type(ty) => dataset(&compiler, &ty),
+    });
+    values.collect()
 }
 
 fn dataset(futhark: &Futhark, ty: &str) -> StepResult<HostValue> {

@@ -12,7 +12,7 @@ const RUNNER: u64 = 1024;
 pub fn limit_runner(mebibytes: u64) {
     lower(Resource::Core, 0);
     if mebibytes > 0 {
-        limit_data(mebibytes.max(RUNNER));
+        lower(Resource::Data, mebibytes.max(RUNNER));
     }
 }
 
@@ -20,16 +20,14 @@ pub fn limit_runner(mebibytes: u64) {
 /// that they write; 0 for no limit. A signal ends a process that writes more.
 pub fn limit_job(mebibytes: u64) {
     if mebibytes > 0 {
-        limit_data(mebibytes);
-        lower(Resource::Fsize, mebibytes.saturating_mul(1024 * 1024));
+        lower(Resource::Data, mebibytes);
+        lower(Resource::Fsize, mebibytes);
     }
 }
 
-fn limit_data(mebibytes: u64) {
-    lower(Resource::Data, mebibytes.saturating_mul(1024 * 1024));
-}
-
-fn lower(resource: Resource, limit: u64) {
+/// Lowers a limit to this number of MiB.
+fn lower(resource: Resource, mebibytes: u64) {
+    let limit = mebibytes.saturating_mul(1024 * 1024);
     let maximum = getrlimit(resource).maximum;
     let current = Some(maximum.map_or(limit, |maximum| maximum.min(limit)));
     // If this fails, the time limit still ends the processes.
@@ -49,7 +47,7 @@ pub fn lift() {
 /// limit.
 pub fn limit_memory(mebibytes: u64) {
     if cfg!(target_os = "linux") && mebibytes > 0 {
-        lower(Resource::As, mebibytes.saturating_mul(1024 * 1024));
+        lower(Resource::As, mebibytes);
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Constructor<'a> {
     /// # Errors
     /// Those of the library; for an array of records, also if the sizes of the parts differ.
     pub fn make(&self, context: &Context, parts: &[Value]) -> Result<Opaque, Error> {
-        let parts = refs(parts);
+        let parts: Vec<&Value> = parts.iter().collect();
         match self.form {
             Form::Record(_) => context.record(self.name, &parts),
             Form::Zip(_) => context.zip(self.name, &parts),
@@ -297,9 +297,4 @@ impl<'a> Maker<'a> {
         self.is_wild = is_wild;
         arguments
     }
-}
-
-/// References to values, as functions of `futhark_safe::dynamic` take them.
-pub fn refs(values: &[Value]) -> Vec<&Value> {
-    values.iter().collect()
 }

@@ -257,7 +257,20 @@ fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Dr
             return None;
         }
         let outcome = sides.oracle.run(entry, arguments).ok()?;
-        Some(trial_of(&outcome, started.elapsed().as_secs_f64()))
+        let (fits, costly) = match &outcome {
+            Ok(_) => (true, false),
+            Err(Refusal::Error { kind, message }) => (
+                !message.contains("invalid sizes"),
+                matches!(kind, ErrorKind::OutOfMemory | ErrorKind::ContextLost),
+            ),
+            Err(Refusal::Unfit) => (false, true),
+        };
+        Some(Trial {
+            fits,
+            seconds: started.elapsed().as_secs_f64(),
+            bytes: outcome.iter().flatten().map(Content::bytes).sum(),
+            costly,
+        })
     };
     let known = known_inputs(env, entry).map(|values| {
         let extents = values
@@ -272,24 +285,6 @@ fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Dr
         false => Limits::REAL,
     };
     Ok(inputs::growing(&Arc::new(call), limits, cases).collect())
-}
-
-fn trial_of(outcome: &Outcome, seconds: f64) -> Trial {
-    let (fits, bytes, costly) = match outcome {
-        Ok(contents) => (true, contents.iter().map(|c| c.bytes()).sum(), false),
-        Err(Refusal::Error { kind, message }) => (
-            !message.contains("invalid sizes"),
-            0,
-            matches!(kind, ErrorKind::OutOfMemory | ErrorKind::ContextLost),
-        ),
-        Err(Refusal::Unfit) => (false, 0, true),
-    };
-    Trial {
-        fits,
-        seconds,
-        bytes,
-        costly,
-    }
 }
 
 /// Whether a call ran out of memory, which the other side need not do.

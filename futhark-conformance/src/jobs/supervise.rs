@@ -350,7 +350,7 @@ mod tests {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
             scratch: Arc::new(Scratch::new(&std::env::temp_dir()).unwrap()),
-            run: RunSpec::new("x".into()),
+            run: RunSpec::default(),
         }
     }
 

@@ -20,8 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The settings of a run with no options but these: all checks, generated inputs from seed 1, and
-/// no other compiler to compare with.
+/// The settings of a run with no options but these, and without a compiler to compare with.
 pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
     let executable = std::env::current_exe()
         .context("failed to find the executable of this program")
@@ -45,7 +44,9 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,
-            ..RunSpec::new(build_dir)
+            regressions: build_dir.join("regressions"),
+            build_dir,
+            ..RunSpec::default()
         },
     })
 }
