@@ -8,7 +8,7 @@
 //! ```
 
 use super::posix;
-use super::{BlockError, Case, ErrorPattern, Expected, MOST_CASES, Source, TestBlocks, script};
+use super::{BlockError, Case, ErrorPattern, Expected, MOST_CASES, Source, TestBlocks};
 use crate::values::{self, Cursor, TextError, found};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -103,7 +103,7 @@ fn contents(
         ));
     }
     if first && cursor.eat_word("tags") {
-        let tags = cursor.braced()?;
+        let tags = cursor.braced(Cursor::words)?;
         all.tags = tags.split_whitespace().map(str::to_owned).collect();
     }
     if cursor.eat_next("error:") {
@@ -210,11 +210,20 @@ impl<'a> Cursor<'a> {
         }
         let has = |tag: &str| tags.iter().any(|t| t == tag);
         let input = if has("random") {
-            Source::Random(self.checked(|text| values::parse_generators(text).map(drop))?)
+            let text = self.braced(Cursor::words)?;
+            let start = self.at - text.len() - 1;
+            values::parse_generators(text).map_err(|error| TextError {
+                at: start + error.at,
+                ..error
+            })?;
+            Source::Random(text.into())
         } else if has("script") {
             match self.file() {
                 Some(file) => Source::ScriptFile(file),
-                None => Source::Script(self.checked(|text| script::parse(text).map(drop))?),
+                None => {
+                    let text = self.braced(|cursor| cursor.expression().map(drop))?;
+                    Source::Script(text.into())
+                }
             }
         } else {
             self.values()?
@@ -255,27 +264,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// `{ 1 [2,3] }` or `@ file`. The text is validated here, so that errors have a line number,
-    /// and parsed again when its types are known.
+    /// and parsed again when it is used.
     fn values(&mut self) -> Result<Source, TextError> {
         if let Some(file) = self.file() {
             return Ok(Source::File(file));
         }
-        self.checked(|text| values::parse(text).map(drop))
-            .map(Source::Text)
-    }
-
-    /// The text between braces, if `check` accepts it.
-    fn checked(
-        &mut self,
-        check: impl FnOnce(&str) -> Result<(), TextError>,
-    ) -> Result<Arc<str>, TextError> {
-        let text = self.braced()?;
-        let start = self.at - text.len() - 1;
-        check(text).map_err(|error| TextError {
-            at: start + error.at,
-            message: error.message,
+        let text = self.braced(|cursor| {
+            cursor.skip_space();
+            while cursor.peek() != Some('}') {
+                cursor.value()?;
+                cursor.skip_space();
+            }
+            Ok(())
         })?;
-        Ok(text.into())
+        Ok(Source::Text(text.into()))
     }
 
     fn file(&mut self) -> Option<Arc<Path>> {
@@ -285,28 +287,32 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The text between braces; moves past the closing one.
-    fn braced(&mut self) -> Result<&'a str, TextError> {
+    /// The text between braces, of which `contents` consumes all but white space.
+    fn braced(
+        &mut self,
+        contents: impl FnOnce(&mut Self) -> Result<(), TextError>,
+    ) -> Result<&'a str, TextError> {
         if !self.eat_next("{") {
             return Err(self.expected("'{'"));
         }
         let start = self.at;
-        let (mut depth, mut in_string, mut escaped) = (1usize, false, false);
-        for (offset, c) in self.rest().char_indices() {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' if in_string => escaped = true,
-                '"' => in_string = !in_string,
-                '{' if !in_string => depth += 1,
-                '}' if !in_string => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                self.at = start + offset + 1;
-                return Ok(&self.text[start..start + offset]);
-            }
+        let consumed = contents(self);
+        if self.peek().is_none() {
+            self.at = start;
+            return Err(self.error("a '{' is not closed"));
         }
-        Err(self.error("a '{' is not closed"))
+        consumed?;
+        let text = &self.text[start..self.at];
+        match self.eat_next("}") {
+            true => Ok(text),
+            false => Err(self.expected("'}'")),
+        }
+    }
+
+    /// Consumes words up to a closing brace.
+    fn words(&mut self) -> Result<(), TextError> {
+        self.until(|c| c == '}');
+        Ok(())
     }
 
     fn quoted(&mut self) -> Result<String, TextError> {
@@ -335,7 +341,7 @@ impl<'a> Cursor<'a> {
         if self.peek() != Some('{') && self.word().is_none() {
             return Err(self.expected("'{'"));
         }
-        self.braced().map(|_| ())
+        self.braced(Cursor::words).map(drop)
     }
 
     fn end(&mut self) -> Result<(), TextError> {

@@ -48,7 +48,7 @@ const DEEPEST: usize = 100;
 const RESERVED: [&str; 2] = ["let", "in"];
 
 impl Cursor<'_> {
-    fn expression(&mut self) -> Result<Exp, TextError> {
+    pub(super) fn expression(&mut self) -> Result<Exp, TextError> {
         if self.depth == DEEPEST {
             return Err(self.error(format!("expressions nest deeper than {DEEPEST}")));
         }

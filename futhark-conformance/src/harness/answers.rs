@@ -93,7 +93,7 @@ pub fn measure(
             continue;
         }
         // A program with `#[unsafe]` is only called with arguments of its test blocks.
-        let origins: &[Origin] = match (known_inputs(env, entry), &env.unchecked) {
+        let origins: &[Origin] = match (known_inputs(env, entry).next(), &env.unchecked) {
             (None, _) => &[Origin::Generated],
             (Some(_), Some(_)) => &[Origin::TestBlock],
             (Some(_), None) => &[Origin::TestBlock, Origin::Generated],
@@ -174,7 +174,7 @@ fn arguments_from(
     origin: Origin,
 ) -> StepResult<Vec<Value>> {
     if origin == Origin::TestBlock
-        && let Some(known) = known_inputs(env, entry)
+        && let Some(known) = known_inputs(env, entry).next()
     {
         return upload_all(context, &known);
     }
@@ -292,7 +292,7 @@ pub fn by_size<'a>(env: &Env<'a>) -> Vec<&'a EntryPoint> {
         .entries()
         .iter()
         .map(|entry| {
-            let known = known_inputs(env, entry);
+            let known = known_inputs(env, entry).next();
             let size = known.map_or(usize::MAX, |inputs| {
                 inputs.iter().map(HostValue::count).sum()
             });

@@ -90,14 +90,9 @@ fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Ve
     )
 }
 
-/// Arguments that an entry point accepts: those of its first test case that succeeds and needs no
-/// script. `None` if there is no such case.
-pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> Option<Vec<HostValue>> {
-    all_known_inputs(env, entry).next()
-}
-
-/// The same for every such test case.
-pub fn all_known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item = Vec<HostValue>> {
+/// Arguments that an entry point accepts: those of each of its test cases that succeeds and needs no
+/// script.
+pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item = Vec<HostValue>> {
     let cases = env.blocks.cases.iter();
     let backend = env.library.backend();
     let fitting = cases.filter(move |case| {

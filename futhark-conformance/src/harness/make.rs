@@ -285,7 +285,7 @@ impl<'a> Maker<'a> {
     /// As [`Maker::value`]; a skip if no test block shows arguments for a program with `#[unsafe]`.
     pub fn arguments(&mut self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
         let known = match self.env.unchecked {
-            Some(_) => known_inputs(self.env, entry),
+            Some(_) => known_inputs(self.env, entry).next(),
             None => None,
         };
         if let Some(known) = known {

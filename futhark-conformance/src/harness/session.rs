@@ -3,7 +3,7 @@
 
 use super::answers;
 use super::calls;
-use super::cases::{all_known_inputs, known_inputs};
+use super::cases::known_inputs;
 use super::content::{Content, Reading};
 use super::env::{Env, SharedContext};
 use super::steps::{StepResult, Stop, skip};
@@ -242,7 +242,7 @@ impl Session<'_> {
 fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Draw>> {
     let env = sides.env;
     if env.unchecked.is_some() && !entry.inputs.is_empty() {
-        let shown: Vec<_> = all_known_inputs(env, entry).collect();
+        let shown: Vec<_> = known_inputs(env, entry).collect();
         if let Some(arguments) = inputs::like(&shown) {
             let extent = 0;
             let draw = Draw { extent, arguments };
@@ -272,7 +272,7 @@ fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Dr
             costly,
         })
     };
-    let known = known_inputs(env, entry).map(|values| {
+    let known = known_inputs(env, entry).next().map(|values| {
         let extents = values
             .iter()
             .flat_map(|value| value.shape().iter().copied());

@@ -1,7 +1,6 @@
 //! Values on the host: parsed from test blocks, copied to arrays, compared with results.
 
 pub mod data;
-mod number;
 mod text;
 
 pub(crate) use text::Cursor;

@@ -2,9 +2,11 @@
 //! empty([0][3]i32) "text"`.
 
 use super::HostValue;
-use super::number::{self, Number, is_float};
 use futhark_manifest::ElemType;
+use half::f16;
+use regex::Regex;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// Why a text is not a sequence of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +91,7 @@ impl Written<'_> {
 
     fn typed(&self, elem: ElemType) -> Result<HostValue, TextError> {
         let bits = self.numbers.iter().map(|&number| {
-            number::bits(number, elem).ok_or_else(|| TextError {
+            bits_of(number, elem).ok_or_else(|| TextError {
                 at: self.at,
                 message: format!(
                     "expected elements of type {elem}, found {}",
@@ -143,7 +145,7 @@ impl<'a> Cursor<'a> {
     fn scalar(&mut self) -> Result<Written<'a>, TextError> {
         let start = self.at;
         let token = self.until(|c| c.is_whitespace() || ",[](){}\"".contains(c));
-        let Some((number, suffix)) = number::read(token) else {
+        let Some((number, suffix)) = read_number(token) else {
             self.at = start;
             return Err(self.expected("a value"));
         };
@@ -370,6 +372,125 @@ pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
         }
     };
     text.split_whitespace().map(generator).collect()
+}
+
+/// A parsed token without a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number<'a> {
+    /// An integer with its sign. Futhark's own parser wraps numbers that are too wide, so 128 bits
+    /// are kept.
+    Int(i128),
+    /// A float: digits, point and exponent, underscores included; or `nan`, `inf` or `-inf`.
+    Float(&'a str),
+    /// A truth value.
+    Bool(bool),
+}
+
+impl fmt::Display for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => value.fmt(f),
+            Number::Float(text) => f.write_str(text),
+            Number::Bool(value) => value.fmt(f),
+        }
+    }
+}
+
+/// The notation of numbers. Letters at the end of a hexadecimal number that may be digits are digits.
+static NOTATION: LazyLock<Regex> = LazyLock::new(|| {
+    let notation = r"(?x)^
+        (?<number> (?<sign> [+-]?) (?:
+            0x (?<hexadecimal> [0-9a-fA-F][0-9a-fA-F_]*)
+          | 0b (?<binary> [01][01_]*)
+          | (?<float> [0-9][0-9_]* (?: \.[0-9][0-9_]* ([eE][+-]?[0-9][0-9_]*)? | e[+-]?[0-9][0-9_]* ))
+          | (?<decimal> [0-9][0-9_]*)
+        ))
+        (?<suffix> [iu](?:8|16|32|64) | f(?:16|32|64) )?
+        $";
+    Regex::new(notation).expect("a valid expression")
+});
+
+/// Splits a token into its number and the type from its suffix, or from its name as in `f32.nan`.
+/// `None` if the token is not a number.
+fn read_number(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
+    if let Some((number, elem)) = named(token) {
+        return Some((number, Some(elem)));
+    }
+    let parts = NOTATION.captures(token)?;
+    let part = |name| parts.name(name).map(|part| part.as_str());
+    let digits = [("hexadecimal", 16), ("binary", 2), ("decimal", 10)];
+    let mut digits = digits.into_iter();
+    let number = match digits.find_map(|(name, radix)| Some((part(name)?, radix))) {
+        Some((digits, radix)) => Number::Int(integer(digits, radix, part("sign") == Some("-"))),
+        None => Number::Float(part("number")?),
+    };
+    Some((number, part("suffix").and_then(ElemType::from_name)))
+}
+
+/// `true`, `f32.nan`, `-f64.inf` and so on.
+fn named(token: &str) -> Option<(Number<'static>, ElemType)> {
+    match token {
+        "true" => return Some((Number::Bool(true), ElemType::Bool)),
+        "false" => return Some((Number::Bool(false), ElemType::Bool)),
+        _ => {}
+    }
+    let (ty, name) = token.split_once('.')?;
+    let number = match (ty.starts_with('-'), name) {
+        (false, "nan") => "nan",
+        (false, "inf") => "inf",
+        (true, "inf") => "-inf",
+        _ => return None,
+    };
+    let elem = ElemType::from_name(ty.strip_prefix('-').unwrap_or(ty));
+    Some((Number::Float(number), elem.filter(|elem| is_float(*elem))?))
+}
+
+fn integer(digits: &str, radix: u32, is_negative: bool) -> i128 {
+    let digits = digits.chars().filter_map(|c| c.to_digit(radix));
+    let value = digits.fold(0i128, |value, digit| {
+        value.wrapping_mul(radix.into()).wrapping_add(digit.into())
+    });
+    match is_negative {
+        true => value.wrapping_neg(),
+        false => value,
+    }
+}
+
+/// The bits of a number as an element of type `elem`, and any above its width; `None` for a float as an
+/// integer, or a boolean as a number.
+fn bits_of(number: Number<'_>, elem: ElemType) -> Option<u64> {
+    use ElemType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    Some(match (elem, number) {
+        (Bool, Number::Bool(value)) => value.into(),
+        // The low bits of a two's complement number are the number wrapped to that width, signed or not.
+        (I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64, Number::Int(value)) => value as u64,
+        (F16, _) => f16::from_f64(double(number)?).to_bits().into(),
+        // Parsed at its own width: by way of f64 it would be rounded twice.
+        (F32, Number::Float(text)) => without_underscores(text)
+            .parse::<f32>()
+            .ok()?
+            .to_bits()
+            .into(),
+        (F32, _) => (double(number)? as f32).to_bits().into(),
+        (F64, _) => double(number)?.to_bits(),
+        _ => return None,
+    })
+}
+
+fn double(number: Number<'_>) -> Option<f64> {
+    match number {
+        Number::Int(value) => Some(value as f64),
+        Number::Float(text) => without_underscores(text).parse().ok(),
+        Number::Bool(_) => None,
+    }
+}
+
+fn without_underscores(text: &str) -> String {
+    text.replace('_', "")
+}
+
+fn is_float(elem: ElemType) -> bool {
+    matches!(elem, ElemType::F16 | ElemType::F32 | ElemType::F64)
 }
 
 /// Names of the control characters, in the order of their codes.

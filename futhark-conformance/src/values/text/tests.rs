@@ -129,3 +129,66 @@ fn messages_quote_only_the_beginning_of_a_text() {
     let generated = parse_generators(&long).unwrap_err().message;
     assert!(generated.chars().count() < 150, "{generated}");
 }
+
+fn as_i64(token: &str) -> Option<i64> {
+    let (number, _) = read_number(token)?;
+    bits_of(number, ElemType::I64).map(u64::cast_signed)
+}
+
+fn as_f64(token: &str) -> Option<f64> {
+    let (number, _) = read_number(token)?;
+    bits_of(number, ElemType::F64).map(f64::from_bits)
+}
+
+#[test]
+fn integers_are_parsed_in_every_notation() {
+    assert_eq!(as_i64("42"), Some(42));
+    assert_eq!(as_i64("-1_000_000"), Some(-1_000_000));
+    assert_eq!(as_i64("+7i64"), Some(7));
+    assert_eq!(as_i64("0xFF_ff"), Some(0xFFFF));
+    assert_eq!(as_i64("-0b1010i8"), Some(-10));
+    assert_eq!(as_i64("9223372036854775808"), Some(i64::MIN), "wraps");
+    for wrong in ["", "-", "0x", "1x", "_1", "i32", "12i7", "--1"] {
+        assert_eq!(read_number(wrong), None, "{wrong:?}");
+    }
+}
+
+#[test]
+fn suffixes_give_the_type() {
+    let suffix = |token| read_number(token).and_then(|(_, suffix)| suffix);
+    assert_eq!(suffix("1u8"), Some(ElemType::U8));
+    assert_eq!(suffix("1"), None);
+    assert_eq!(suffix("1f16"), Some(ElemType::F16));
+    assert_eq!(suffix("-f64.inf"), Some(ElemType::F64));
+    assert_eq!(suffix("0xf16"), None, "a hexadecimal integer");
+    assert_eq!(as_i64("0xf16"), Some(0xf16));
+    assert_eq!(suffix("0x10u8"), Some(ElemType::U8));
+}
+
+#[test]
+fn floats_are_parsed_in_every_notation() {
+    assert_eq!(as_f64("1.5e-3"), Some(0.0015));
+    assert_eq!(as_f64("-2.0f32"), Some(-2.0));
+    assert_eq!(as_f64("3"), Some(3.0));
+    assert_eq!(as_f64("1e1_0"), Some(1e10));
+    assert_eq!(as_f64("1.0E1"), Some(10.0));
+    assert_eq!(as_f64("-f32.inf"), Some(f64::NEG_INFINITY));
+    assert!(as_f64("f16.nan").is_some_and(f64::is_nan));
+    assert_eq!(as_i64("1.5"), None, "a float is not an integer");
+    assert_eq!(as_f64("true"), None);
+    for wrong in [
+        ".5", "1.", "1.e5", "1e", "1E1", "1.2.3", "f32.max", "i32.nan", "0x1.8", "0x1p4",
+        "-f32.nan", "+f32.inf",
+    ] {
+        assert_eq!(read_number(wrong), None, "{wrong:?}");
+    }
+}
+
+#[test]
+fn single_precision_is_rounded_once() {
+    // So close above a midpoint that parsing it as f64 gives the midpoint, which then rounds
+    // down.
+    let token = "1.000000059604644775390625000000000001";
+    let (number, _) = read_number(token).unwrap();
+    assert_eq!(bits_of(number, ElemType::F32), Some(0x3f80_0001));
+}
