@@ -9,7 +9,7 @@
 
 use super::posix;
 use super::{BlockError, Case, ErrorPattern, Expected, MOST_CASES, Source, TestBlocks};
-use crate::values::{self, Cursor, TextError, found};
+use crate::values::{Cursor, TextError, found};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -210,12 +210,7 @@ impl<'a> Cursor<'a> {
         }
         let has = |tag: &str| tags.iter().any(|t| t == tag);
         let input = if has("random") {
-            let text = self.braced(Cursor::words)?;
-            let start = self.at - text.len() - 1;
-            values::parse_generators(text).map_err(|error| TextError {
-                at: start + error.at,
-                ..error
-            })?;
+            let text = self.braced(|cursor| cursor.sequence(Cursor::generator).map(drop))?;
             Source::Random(text.into())
         } else if has("script") {
             match self.file() {
@@ -269,14 +264,7 @@ impl<'a> Cursor<'a> {
         if let Some(file) = self.file() {
             return Ok(Source::File(file));
         }
-        let text = self.braced(|cursor| {
-            cursor.skip_space();
-            while cursor.peek() != Some('}') {
-                cursor.value()?;
-                cursor.skip_space();
-            }
-            Ok(())
-        })?;
+        let text = self.braced(|cursor| cursor.sequence(Cursor::value).map(drop))?;
         Ok(Source::Text(text.into()))
     }
 

@@ -42,14 +42,35 @@ pub fn found(text: &str) -> String {
 /// At the first error: an unknown token, an unclosed bracket, rows of different lengths, or
 /// elements of different types in one array.
 pub fn parse(text: &str) -> Result<Vec<HostValue>, TextError> {
+    whole(text, Cursor::value)
+}
+
+/// An argument of `random input`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Generator {
+    /// A generated value of this type with sizes, such as `[10][2]f32`.
+    Type(String),
+    /// This value.
+    Value(HostValue),
+}
+
+/// Parses a sequence of types and scalars, separated by white space.
+///
+/// # Errors
+/// At the first word that is neither.
+pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
+    whole(text, Cursor::generator)
+}
+
+fn whole<'a, T>(
+    text: &'a str,
+    item: impl Fn(&mut Cursor<'a>) -> Result<T, TextError>,
+) -> Result<Vec<T>, TextError> {
     let mut cursor = Cursor::new(text);
-    let mut values = Vec::new();
-    loop {
-        cursor.skip_space();
-        if cursor.at == text.len() {
-            return Ok(values);
-        }
-        values.push(cursor.value()?);
+    let items = cursor.sequence(item)?;
+    match cursor.peek() {
+        None => Ok(items),
+        Some(_) => Err(cursor.expected("a value")),
     }
 }
 
@@ -126,6 +147,35 @@ impl<'a> Cursor<'a> {
             depth: 0,
             is_input: false,
         }
+    }
+
+    /// What `item` parses, separated by white space, up to a closing brace or the end.
+    pub(crate) fn sequence<T>(
+        &mut self,
+        item: impl Fn(&mut Self) -> Result<T, TextError>,
+    ) -> Result<Vec<T>, TextError> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_space();
+            if matches!(self.peek(), None | Some('}')) {
+                return Ok(items);
+            }
+            items.push(item(self)?);
+        }
+    }
+
+    pub(crate) fn generator(&mut self) -> Result<Generator, TextError> {
+        let start = self.at;
+        let word = self.until(|c| c.is_whitespace() || c == '}');
+        if sized_type(word).is_some() {
+            return Ok(Generator::Type(word.to_owned()));
+        }
+        self.at = start;
+        let scalar = self.scalar().and_then(|one| one.typed(one.elem()));
+        scalar.map(Generator::Value).map_err(|_| {
+            self.at = start;
+            self.expected("a type with sizes, such as [10]i32, or a number")
+        })
     }
 
     pub(crate) fn value(&mut self) -> Result<HostValue, TextError> {
@@ -339,39 +389,6 @@ fn sized_type(text: &str) -> Option<(Vec<usize>, ElemType)> {
         rest = behind;
     }
     Some((shape, ElemType::from_name(rest)?))
-}
-
-/// An argument of `random input`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Generator {
-    /// A generated value of this type with sizes, such as `[10][2]f32`.
-    Type(String),
-    /// This value.
-    Value(HostValue),
-}
-
-/// Parses a sequence of types and scalars, separated by white space.
-///
-/// # Errors
-/// At the first word that is neither.
-pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
-    let generator = |word: &str| {
-        if sized_type(word).is_some() {
-            return Ok(Generator::Type(word.to_owned()));
-        }
-        match parse(word).as_deref() {
-            Ok([value]) if value.shape().is_empty() => Ok(Generator::Value(value.clone())),
-            _ => Err(TextError {
-                // A word is a slice of the text, so its offset is the distance.
-                at: word.as_ptr().addr() - text.as_ptr().addr(),
-                message: format!(
-                    "expected a type with sizes, such as [10]i32, or a number, found {}",
-                    found(word)
-                ),
-            }),
-        }
-    };
-    text.split_whitespace().map(generator).collect()
 }
 
 /// A parsed token without a type.
