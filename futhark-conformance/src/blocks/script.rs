@@ -41,26 +41,18 @@ pub fn parse(text: &str) -> Result<Exp, TextError> {
     }
 }
 
-/// The maximum depth of expressions, so that a long text cannot overflow the stack.
-const DEEPEST: usize = 100;
-
 /// Words that are not names.
 const RESERVED: [&str; 2] = ["let", "in"];
 
 impl Cursor<'_> {
     pub(super) fn expression(&mut self) -> Result<Exp, TextError> {
-        if self.depth == DEEPEST {
-            return Err(self.error(format!("expressions nest deeper than {DEEPEST}")));
-        }
-        self.depth += 1;
-        // `let` needs no following space: `letx = 1 in x` binds `x`.
-        let exp = if self.eat_next("let") {
-            self.bindings()
-        } else {
-            self.call_or_atom()
-        };
-        self.depth -= 1;
-        exp
+        self.nested(|cursor| {
+            // `let` needs no following space: `letx = 1 in x` binds `x`.
+            match cursor.eat_next("let") {
+                true => cursor.bindings(),
+                false => cursor.call_or_atom(),
+            }
+        })
     }
 
     /// Bindings, after the first `let`.
@@ -180,10 +172,10 @@ impl Cursor<'_> {
     }
 
     fn constant(&mut self) -> Result<Exp, TextError> {
-        let before = (self.at, self.depth);
+        let start = self.at;
         let value = self.value();
         if value.is_err() {
-            (self.at, self.depth) = before;
+            self.at = start;
         }
         value.map(Exp::Value)
     }

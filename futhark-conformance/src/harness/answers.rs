@@ -287,19 +287,13 @@ fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<O
 /// the others.
 #[must_use]
 pub fn by_size<'a>(env: &Env<'a>) -> Vec<&'a EntryPoint> {
-    let mut sized: Vec<(usize, &EntryPoint)> = env
-        .program()
-        .entries()
-        .iter()
-        .map(|entry| {
-            let known = known_inputs(env, entry).next();
-            let size = known.map_or(usize::MAX, |inputs| {
-                inputs.iter().map(HostValue::count).sum()
-            });
-            (size, entry)
-        })
-        .collect();
+    let mut entries: Vec<&EntryPoint> = env.program().entries().iter().collect();
     // Stable: the order is the same in every process.
-    sized.sort_by_key(|(size, _)| *size);
-    sized.into_iter().map(|(_, entry)| entry).collect()
+    entries.sort_by_cached_key(|entry| {
+        let known = known_inputs(env, entry).next();
+        known.map_or(usize::MAX, |inputs| {
+            inputs.iter().map(HostValue::count).sum()
+        })
+    });
+    entries
 }

@@ -46,19 +46,21 @@ pub fn arguments(
 /// types.
 pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult<Vec<HostValue>> {
     let types = parameters(env.program(), entry)?;
-    let values = match source {
-        Source::Text(text) => text_values(text)?,
-        // Read with the parameter types, as the compiled program does.
-        Source::File(file) => {
-            let elems: Vec<ElemType> = types.iter().map(|(elem, _)| *elem).collect();
-            values_in(env, file, &elems)?
-        }
-        Source::Random(text) => generate(env, text)?,
+    // Files are read with the parameter types, as the compiled program does.
+    let elems: Vec<ElemType> = types.iter().map(|(elem, _)| *elem).collect();
+    fitting(&types, values_of(env, source, &elems)?)
+}
+
+/// The values of a test case. Numbers without a suffix in a file have the types `elems`.
+fn values_of(env: &Env<'_>, source: &Source, elems: &[ElemType]) -> StepResult<Vec<HostValue>> {
+    match source {
+        Source::Text(text) => text_values(text),
+        Source::File(file) => values_in(env, file, elems),
+        Source::Random(text) => generate(env, text),
         Source::Script(_) | Source::ScriptFile(_) => {
-            skip!("the arguments are made by a script");
+            skip!("the arguments are made by a script")
         }
-    };
-    fitting(&types, values)
+    }
 }
 
 /// The same for arguments that are written as text in the test block.
@@ -185,7 +187,7 @@ pub fn expected(
 ) -> StepResult<Option<Vec<HostValue>>> {
     let values = match &case.expected {
         Expected::Success | Expected::Error(_) => return Ok(None),
-        Expected::Values(source) => read_expected(env, source),
+        Expected::Values(source) => values_of(env, source, &[]),
         Expected::Auto => by_reference(env, entry, case),
     };
     let opaque = listed_types(env.program(), entry)
@@ -201,16 +203,6 @@ pub fn expected(
     values
         .map(Some)
         .map_err(|stop| stop.at(&env.place(case.line)))
-}
-
-fn read_expected(env: &Env<'_>, source: &Source) -> StepResult<Vec<HostValue>> {
-    match source {
-        Source::Text(text) => text_values(text),
-        Source::File(file) => values_in(env, file, &[]),
-        Source::Random(_) | Source::Script(_) | Source::ScriptFile(_) => {
-            Err(Stop::error("expected results must be text or in a file"))
-        }
-    }
 }
 
 /// The results of the sequential backend, in a context of its own.

@@ -6,8 +6,8 @@ use super::steps::{StepResult, Stop, mismatch, skip};
 use crate::compare::{Difference, Within, compare, position};
 use crate::values::HostValue;
 use crate::values::data::{self, Component};
-use futhark_manifest::{ElemType, Program, Structure, TypeRef};
-use futhark_safe::dynamic::{Opaque, Value};
+use futhark_manifest::{ElemType, OpaqueType, Program, Structure, TypeId, TypeRef};
+use futhark_safe::dynamic::Value;
 
 /// The contents of a value, copied to the host.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,10 +52,7 @@ impl Content {
         let Value::Opaque(opaque) = value else {
             return download(value).map(Content::Host);
         };
-        let described = ty
-            .as_type()
-            .and_then(|id| Some((id, program.get(id).as_opaque()?)));
-        let Some((id, described)) = described else {
+        let Some((id, described)) = described(program, ty) else {
             mismatch!(
                 "expected a value of type {}, got {}",
                 program.name_of(ty),
@@ -67,7 +64,11 @@ impl Content {
             Reading::Parts | Reading::Elements => Constructor::of_value(program, id, opaque)?,
         };
         if whole.is_none() && reading != Reading::Elements {
-            return Content::take_stored(opaque);
+            let name = opaque.type_name();
+            if described.ops.store.is_none() {
+                skip!("the contents of values of type {name} are not accessible");
+            }
+            return Content::of_stored(name, opaque.store()?.body());
         }
         let mut kind = "opaque value".to_owned();
         let mut parts = Vec::new();
@@ -94,16 +95,6 @@ impl Content {
             }
         }
         Ok(Content::Whole(kind, parts))
-    }
-
-    fn take_stored(opaque: &Opaque) -> StepResult<Content> {
-        let name = opaque.type_name();
-        match opaque.ty().as_opaque() {
-            Some(described) if described.ops.store.is_some() => {
-                Content::of_stored(name, opaque.store()?.body())
-            }
-            _ => skip!("the contents of values of type {name} are not accessible"),
-        }
     }
 
     /// The contents of a body that was stored for a value of a type with this name.
@@ -244,13 +235,15 @@ pub fn stored_components(body: &[u8]) -> StepResult<Vec<Component>> {
         .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))
 }
 
+fn described(program: &Program, ty: TypeRef) -> Option<(TypeId, &OpaqueType)> {
+    let id = ty.as_type()?;
+    Some((id, program.get(id).as_opaque()?))
+}
+
 /// Whether a value of this type may contain an array of units. Of a type without a known structure that
 /// is not known.
 fn may_hold_units(program: &Program, ty: TypeRef) -> bool {
-    let described = ty
-        .as_type()
-        .and_then(|id| Some((id, program.get(id).as_opaque()?)));
-    let Some((id, described)) = described else {
+    let Some((id, described)) = described(program, ty) else {
         return false;
     };
     match &described.structure {

@@ -288,25 +288,22 @@ impl<'a> Env<'a> {
     /// # Errors
     /// A skip, if the program does not compile. The job of that compiler reports the failure.
     pub fn sequential(&self, compiler: &Path) -> StepResult<Library> {
+        let load = || {
+            let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
+            let (run, backend) = (&self.spec.run, Backend::C);
+            let build = build::build(self.source, backend, run.optimise).out_dir(&run.build_dir);
+            let build = found.select(build);
+            let _lock = BuildLock::take(&run.build_dir, self.source, backend, compiler);
+            Library::build(&build).map_err(|error| format!("{error:#}"))
+        };
         let mut others = locked(&self.others);
-        let library = others
-            .entry(compiler.to_owned())
-            .or_insert_with(|| self.load(compiler));
+        let library = others.entry(compiler.to_owned()).or_insert_with(load);
         library.clone().map_err(|reason| {
+            let compiler = compiler.display();
             Stop::skip(format!(
-                "no library to compare with, for c by {}: {reason}",
-                compiler.display()
+                "no library to compare with, for c by {compiler}: {reason}"
             ))
         })
-    }
-
-    fn load(&self, compiler: &Path) -> Result<Library, String> {
-        let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
-        let (run, backend) = (&self.spec.run, Backend::C);
-        let build = build::build(self.source, backend, run.optimise).out_dir(&run.build_dir);
-        let build = found.select(build);
-        let _lock = BuildLock::take(&run.build_dir, self.source, backend, compiler);
-        Library::build(&build).map_err(|error| format!("{error:#}"))
     }
 }
 

@@ -88,7 +88,7 @@ pub fn parse_input(text: &str, elem: Option<ElemType>) -> Result<(HostValue, usi
     cursor.skip_space();
     let written = cursor.written()?;
     let elem = written.suffix.or(elem).unwrap_or(written.elem());
-    Ok((written.typed(elem)?, cursor.at))
+    Ok((cursor.typed(&written, elem)?, cursor.at))
 }
 
 /// A value as it is written.
@@ -109,20 +109,6 @@ impl Written<'_> {
             _ => ElemType::I32,
         })
     }
-
-    fn typed(&self, elem: ElemType) -> Result<HostValue, TextError> {
-        let bits = self.numbers.iter().map(|&number| {
-            bits_of(number, elem).ok_or_else(|| TextError {
-                at: self.at,
-                message: format!(
-                    "expected elements of type {elem}, found {}",
-                    found(&number.to_string())
-                ),
-            })
-        });
-        let bits = bits.collect::<Result<Vec<u64>, TextError>>()?;
-        Ok(HostValue::of_bits(elem, &self.shape, bits))
-    }
 }
 
 /// A place in a text. Test blocks and scripts, which contain values, are parsed with it, too.
@@ -130,13 +116,13 @@ pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a str,
     pub(crate) at: usize,
     /// The current depth of brackets and expressions.
-    pub(crate) depth: usize,
+    depth: usize,
     /// Whether it parses the input of a program, not a test block.
     is_input: bool,
 }
 
-/// More dimensions than any array has. Limits the recursion, so that a long text cannot overflow
-/// the stack.
+/// More than arrays have dimensions, or scripts nested expressions. Limits the recursion, so that a long
+/// text cannot overflow the stack.
 const DEEPEST: usize = 100;
 
 impl<'a> Cursor<'a> {
@@ -147,6 +133,20 @@ impl<'a> Cursor<'a> {
             depth: 0,
             is_input: false,
         }
+    }
+
+    /// What `parse` returns, unless too many such calls are open.
+    pub(crate) fn nested<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, TextError>,
+    ) -> Result<T, TextError> {
+        if self.depth == DEEPEST {
+            return Err(self.error(format!("more than {DEEPEST} brackets are open")));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
     }
 
     /// What `item` parses, separated by white space, up to a closing brace or the end.
@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
             return Ok(Generator::Type(word.to_owned()));
         }
         self.at = start;
-        let scalar = self.scalar().and_then(|one| one.typed(one.elem()));
+        let scalar = self.scalar().and_then(|one| self.typed(&one, one.elem()));
         scalar.map(Generator::Value).map_err(|_| {
             self.at = start;
             self.expected("a type with sizes, such as [10]i32, or a number")
@@ -180,12 +180,27 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn value(&mut self) -> Result<HostValue, TextError> {
         let written = self.written()?;
-        written.typed(written.elem())
+        self.typed(&written, written.elem())
+    }
+
+    /// The value that ends here, with elements of this type.
+    fn typed(&self, written: &Written<'_>, elem: ElemType) -> Result<HostValue, TextError> {
+        let bits = written.numbers.iter().map(|number| bits_of(*number, elem));
+        let bits = bits
+            .collect::<Option<Vec<u64>>>()
+            .ok_or_else(|| TextError {
+                at: written.at,
+                message: format!(
+                    "expected a value of type {elem}, found {}",
+                    found(&self.text[written.at..self.at])
+                ),
+            })?;
+        Ok(HostValue::of_bits(elem, &written.shape, bits))
     }
 
     fn written(&mut self) -> Result<Written<'a>, TextError> {
         match self.peek() {
-            Some('[') => self.array(),
+            Some('[') => self.nested(Cursor::array),
             Some('"') => self.string(),
             _ if self.rest().starts_with("empty(") => self.empty(),
             _ => self.scalar(),
@@ -209,10 +224,6 @@ impl<'a> Cursor<'a> {
 
     fn array(&mut self) -> Result<Written<'a>, TextError> {
         let start = self.at;
-        if self.depth == DEEPEST {
-            return Err(self.error(format!("more than {DEEPEST} brackets are open")));
-        }
-        self.depth += 1;
         self.at += 1;
         let mut rows = 0;
         let mut whole: Option<Written<'a>> = None;
@@ -238,7 +249,6 @@ impl<'a> Cursor<'a> {
         })?;
         whole.shape.insert(0, rows);
         whole.at = start;
-        self.depth -= 1;
         Ok(whole)
     }
 
@@ -401,16 +411,6 @@ enum Number<'a> {
     Float(&'a str),
     /// A truth value.
     Bool(bool),
-}
-
-impl fmt::Display for Number<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Number::Int(value) => value.fmt(f),
-            Number::Float(text) => f.write_str(text),
-            Number::Bool(value) => value.fmt(f),
-        }
-    }
 }
 
 /// The notation of numbers. Letters at the end of a hexadecimal number that may be digits are digits.
