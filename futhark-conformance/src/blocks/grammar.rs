@@ -334,10 +334,9 @@ impl<'a> Cursor<'a> {
 
     fn end(&mut self) -> Result<(), TextError> {
         self.skip_space();
-        if self.peek().is_none() {
-            Ok(())
-        } else {
-            Err(self.expected("the end of the block"))
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.expected("the end of the block")),
         }
     }
 

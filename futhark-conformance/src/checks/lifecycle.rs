@@ -143,7 +143,7 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
     const LONG: f64 = 0.05;
     let before = Answer::any(env, context);
     let rounds = match &before {
-        Ok(before) if answers::seconds(env, before.entry()) > LONG => 1,
+        Ok(before) if answers::seconds(env, before.entry) > LONG => 1,
         _ => ROUNDS,
     };
     let work = |own: bool| {

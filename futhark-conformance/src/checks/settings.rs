@@ -79,7 +79,7 @@ fn profiling(env: &Env<'_>) -> StepResult {
     let collected = events(&context.report()?)?;
     // Every operation of a device is an event; on the host only parallel loops are. Empty arrays
     // may cause no event.
-    let entry = before.entry();
+    let entry = before.entry;
     let results = entry.outputs.iter().map(|output| output.ty);
     let mut types = entry.inputs.iter().map(|input| input.ty).chain(results);
     let on_device = env.program().backend.is_gpu()

@@ -185,7 +185,9 @@ fn arguments_from(
 /// types are left out.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
-    entry: &'a EntryPoint,
+    /// The entry point.
+    pub entry: &'a EntryPoint,
+    /// At least one result is known.
     results: Vec<Option<HostValue>>,
 }
 
@@ -221,17 +223,11 @@ impl<'a> Answer<'a> {
         Err(last)
     }
 
-    /// The entry point.
-    #[must_use]
-    pub fn entry(&self) -> &'a EntryPoint {
-        self.entry
-    }
-
     /// Whether all known results are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let mut known = self.results.iter().flatten().peekable();
-        known.peek().is_some() && known.all(|value| value.count() == 0)
+        let mut known = self.results.iter().flatten();
+        known.all(|value| value.count() == 0)
     }
 
     /// Repeats the call, in the same context or in another one, and compares the results.

@@ -148,7 +148,16 @@ impl Evaluation<'_> {
         match exp {
             Exp::Value(value) => Ok(Item::Constant(value.clone())),
             Exp::Tuple(parts) => self.values(parts, locals).map(Item::Tuple),
-            Exp::Record(fields) => self.record_literal(fields, locals),
+            Exp::Record(fields) => {
+                let mut evaluated: Vec<(String, Item)> = Vec::new();
+                for (name, exp) in fields {
+                    if evaluated.iter().any(|(other, _)| other == name) {
+                        error!("the script gives a record two fields {}", found(name));
+                    }
+                    evaluated.push((name.clone(), self.value(exp, locals)?));
+                }
+                Ok(Item::Record(evaluated))
+            }
             Exp::Let(bindings, body) => {
                 let outside = locals.len();
                 for (names, bound) in bindings {
@@ -185,18 +194,6 @@ impl Evaluation<'_> {
 
     fn values(&self, exps: &[Exp], locals: &mut Locals) -> StepResult<Vec<Item>> {
         exps.iter().map(|exp| self.value(exp, locals)).collect()
-    }
-
-    fn record_literal(&self, fields: &[(String, Exp)], locals: &mut Locals) -> StepResult<Item> {
-        for (place, (name, _)) in fields.iter().enumerate() {
-            if fields[..place].iter().any(|(other, _)| other == name) {
-                error!("the script gives a record two fields {}", found(name));
-            }
-        }
-        let evaluated = fields
-            .iter()
-            .map(|(name, exp)| Ok((name.clone(), self.value(exp, locals)?)));
-        evaluated.collect::<StepResult<_>>().map(Item::Record)
     }
 
     fn call(&self, name: &str, mut arguments: Vec<Item>) -> StepResult<Item> {
@@ -241,20 +238,19 @@ impl Evaluation<'_> {
     }
 
     fn apply(&self, entry: &EntryPoint, arguments: &[Rc<Made>]) -> StepResult<Vec<Value>> {
-        let take = |(made, input): (&Rc<Made>, &futhark_manifest::Input)| {
-            input.unique.then(|| made.take()).transpose()
-        };
-        let consumed = arguments.iter().zip(&entry.inputs).map(take);
-        let consumed = consumed.collect::<StepResult<Vec<Option<Value>>>>()?;
-        let observed = arguments
+        let (consumed, observed): (Vec<_>, Vec<_>) = arguments
             .iter()
-            .zip(&consumed)
-            .map(|(made, consumed)| consumed.is_none().then(|| made.get()).transpose());
-        let observed = observed.collect::<StepResult<Vec<Option<Ref<'_, Value>>>>>()?;
-        let arguments = consumed.into_iter().zip(&observed);
-        let arguments = arguments.filter_map(|(consumed, observed)| match consumed {
-            Some(value) => Some(Arg::Consume(value)),
-            None => observed.as_deref().map(Arg::Borrow),
+            .zip(&entry.inputs)
+            .partition(|(_, input)| input.unique);
+        // These first, so that a value that the call also observes is an error.
+        let consumed = consumed.iter().map(|(made, _)| made.take());
+        let consumed: Vec<Value> = consumed.collect::<StepResult<_>>()?;
+        let observed = observed.iter().map(|(made, _)| made.get());
+        let observed: Vec<Ref<'_, Value>> = observed.collect::<StepResult<_>>()?;
+        let (mut consumed, mut observed) = (consumed.into_iter(), observed.iter());
+        let arguments = entry.inputs.iter().filter_map(|input| match input.unique {
+            true => consumed.next().map(Arg::Consume),
+            false => observed.next().map(|value| Arg::Borrow(value)),
         });
         let outputs = self.context.call(&entry.name, arguments.collect())?;
         // A device may report a failure only at a sync.
@@ -280,23 +276,20 @@ impl Evaluation<'_> {
         };
         let parts = match item {
             Item::Tuple(parts) if record.is_tuple() && parts.len() == record.fields.len() => {
-                parts.clone()
+                Some(parts.clone())
             }
             Item::Record(fields) => {
                 let part = |field: &Field| {
                     let found = fields.iter().find(|(name, _)| *name == field.name);
                     found.map(|(_, item)| item.clone())
                 };
-                match record.fields.iter().map(part).collect() {
-                    Some(parts) => parts,
-                    None => return Ok(None),
-                }
+                record.fields.iter().map(part).collect()
             }
-            Item::Made(made) => match self.same_fields(made, record)? {
-                Some(parts) => parts,
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
+            Item::Made(made) => self.same_fields(made, record)?,
+            _ => None,
+        };
+        let Some(parts) = parts else {
+            return Ok(None);
         };
         let mut fields = Vec::new();
         for (part, field) in parts.iter().zip(&record.fields) {
