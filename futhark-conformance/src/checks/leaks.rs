@@ -9,7 +9,7 @@ use crate::harness::env::{Env, locked};
 use crate::harness::limits;
 use crate::harness::make::{Maker, as_opaque};
 use crate::harness::steps::{StepResult, Steps, Stop, skip};
-use crate::inputs::{Random, any_bits};
+use crate::inputs::any_bits;
 use crate::record::Cause;
 use futhark_manifest::{OpaqueOps, TypeId, TypeRef};
 use futhark_safe::ErrorKind;

@@ -4,7 +4,7 @@ use crate::blocks::Case;
 use crate::compare::{Within, compare};
 use crate::harness::answers::{self, Answer, again, by_size};
 use crate::harness::calls::{download, message_of, upload};
-use crate::harness::env::{Env, locked};
+use crate::harness::env::Env;
 use crate::harness::steps::{StepResult, Steps, Stop, ensure, error};
 use crate::inputs::any_bits;
 use crate::values::HostValue;

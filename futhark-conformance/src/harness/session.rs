@@ -7,7 +7,7 @@ use super::cases::known_inputs;
 use super::content::{Content, Reading};
 use super::env::{Env, SharedContext};
 use super::steps::{StepResult, Stop, skip};
-use crate::compare::{Difference, DifferenceKind, Within};
+use crate::compare::{Difference, Within};
 use crate::inputs::{self, Call, Draw, Input, Kept, Limits, Pace, Refusal, Store, Trial};
 use futhark_manifest::{ElemType, EntryPoint, Program};
 use futhark_safe::ErrorKind;
