@@ -24,6 +24,9 @@ use super::unit::{self, FIXED_FILES, Unit, raw};
 /// Our C file.
 const UNIT: &str = "fut_unit.c";
 
+/// How often a build starts again if its inputs changed while it ran.
+const ATTEMPTS: usize = 3;
+
 /// The backends that a [`Build`] supports.
 pub const BACKENDS: [Backend; 5] = [
     Backend::C,
@@ -190,20 +193,26 @@ impl Build {
     ///
     /// # Errors
     ///
-    /// See [`ErrorKind`]. The message contains the error output of the compiler that failed. If a source or a
-    /// compiler changes during the build, the kind is [`ErrorKind::Io`].
+    /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
     pub fn run(&self) -> Result<Artifact, Error> {
-        match self.code()? {
-            Code::Stored(Stored {
-                folder,
-                symbol: Some(symbol),
-                ..
-            }) => {
-                let sources = Files::of(&self.source)?.paths();
-                Artifact::read(self.paths(folder, symbol), Vec::new(), sources)
+        for _ in 0..ATTEMPTS {
+            let artifact = match self.code()? {
+                Code::Stored(Stored {
+                    folder,
+                    symbol: Some(symbol),
+                    ..
+                }) => {
+                    let sources = Files::of(&self.source)?.paths();
+                    let paths = self.paths(folder, symbol);
+                    Artifact::read(paths, Vec::new(), sources).map(Some)
+                }
+                code => self.find_or_build(code),
+            };
+            if let Some(artifact) = artifact? {
+                return Ok(artifact);
             }
-            code => self.find_or_build(code),
         }
+        Err(Error::changing(&self.source))
     }
 
     /// Compiles like [`run`](Self::run), and adds the result to a recording of the compiler
@@ -271,7 +280,8 @@ impl Build {
         })
     }
 
-    fn find_or_build(&self, code: Code) -> Result<Artifact, Error> {
+    /// The result; `None` if an input changed while it was built.
+    fn find_or_build(&self, code: Code) -> Result<Option<Artifact>, Error> {
         let results = self.folder()?;
         let inputs = self.inputs(code, &results)?;
         let key = self.key(&inputs);
@@ -281,10 +291,10 @@ impl Build {
         // A replaced compiler builds again, even if its version is the same.
         let key = key.with(facts::stamp(&inputs.programs)).hex();
         let paths = self.paths(results.join(self.folder_name(&key)), symbol);
-        if !is_complete(&paths.folder) {
-            self.build(&inputs, &paths)?;
+        if !is_complete(&paths.folder) && !self.build(&inputs, &paths)? {
+            return Ok(None);
         }
-        Artifact::read(paths, inputs.programs, inputs.sources.paths())
+        Artifact::read(paths, inputs.programs, inputs.sources.paths()).map(Some)
     }
 
     /// Finds the sources and the tools, whose versions are kept in the folder `results`.
@@ -408,9 +418,9 @@ impl Build {
         stem.replace(|c| !is_accepted(c), "_")
     }
 
-    /// Builds in a temporary folder and renames it, so that a folder is always complete. If an input
-    /// changed meanwhile, nothing is kept.
-    fn build(&self, inputs: &Inputs, paths: &Paths) -> Result<(), Error> {
+    /// Builds in a temporary folder and renames it, so that a folder is always complete. Returns false if
+    /// an input changed meanwhile: then nothing is kept.
+    fn build(&self, inputs: &Inputs, paths: &Paths) -> Result<bool, Error> {
         let stamp = facts::stamp(&inputs.programs);
         let folder = Temporary::beside(&paths.folder)?;
         let work = Paths {
@@ -423,10 +433,11 @@ impl Build {
         let now = Files::of(&self.source);
         let is_current = now.is_ok_and(|now| now == inputs.sources);
         if !is_current || facts::stamp(&inputs.programs) != stamp {
-            return Err(Error::changing(&self.source));
+            return Ok(false);
         }
         result?;
-        folder.complete(&paths.folder)
+        folder.complete(&paths.folder)?;
+        Ok(true)
     }
 
     /// Builds in the folder of `paths`, which will be renamed to `home`.
