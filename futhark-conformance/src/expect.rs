@@ -21,12 +21,11 @@
 
 use crate::key::key;
 use crate::pattern::{CheckPattern, Pattern, Versions};
-use crate::record::{Cause, Finding, Outcome, Place, Record};
+use crate::record::{Cause, Finding, Outcome, Place};
 use anyhow::anyhow;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The name of the file, looked up in the folders of the programs and above.
 const FILE_NAME: &str = "expectations.toml";
@@ -203,8 +202,7 @@ impl Expectations {
 
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
-    pub fn judge(&self, record: &mut Record) {
-        let Record { place, finding } = record;
+    pub fn judge(&self, place: &Place, finding: &mut Finding) {
         let Some((number, pattern)) = self.first(place, finding) else {
             return;
         };
@@ -228,7 +226,7 @@ impl Expectations {
     /// A failure for each check that must fail at a place and has only passed cases among all its judged
     /// results.
     #[must_use]
-    pub fn passed_checks(&self, place: &Arc<Place>, judged: &[Finding]) -> Vec<Record> {
+    pub fn passed_checks(&self, place: &Place, judged: &[Finding]) -> Vec<Finding> {
         let mut has_failed: BTreeMap<(usize, &str), bool> = BTreeMap::new();
         for finding in judged {
             let Some((number, pattern)) = self.first(place, finding) else {
@@ -243,10 +241,8 @@ impl Expectations {
             }
         }
         let passed = has_failed.iter().filter(|(_, has_failed)| !**has_failed);
-        let unexpected = passed.map(|((number, check), _)| Record {
-            place: Arc::clone(place),
-            finding: self.list[*number].unexpected(check, ""),
-        });
+        let unexpected =
+            passed.map(|((number, check), _)| self.list[*number].unexpected(check, ""));
         unexpected.collect()
     }
 
@@ -261,6 +257,14 @@ impl Expectations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Record;
+    use std::sync::Arc;
+
+    impl Expectations {
+        fn judge_record(&self, record: &mut Record) {
+            self.judge(&record.place, &mut record.finding);
+        }
+    }
 
     fn list(text: &str) -> Expectations {
         Expectations::parse(text, Path::new("programs")).unwrap_or_else(|error| panic!("{error}"))
@@ -299,7 +303,7 @@ mod tests {
             "sum #0",
             Outcome::Fail,
         );
-        expectations.judge(&mut failure);
+        expectations.judge_record(&mut failure);
         assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
         assert_eq!(failure.finding.message, "known\nexpected 7, got 0");
     }
@@ -336,7 +340,7 @@ mod tests {
     fn a_pass_that_matches_fails() {
         let expectations = list(F16);
         let mut pass = record("numbers/f16.fut", "blocks", "sum #0", Outcome::Pass);
-        expectations.judge(&mut pass);
+        expectations.judge_record(&mut pass);
         assert_eq!(pass.finding.outcome, Outcome::Fail);
         assert_eq!(pass.finding.cause, Some(Cause::UnexpectedPass));
     }
@@ -352,7 +356,7 @@ mod tests {
                 .collect();
             records
                 .iter_mut()
-                .for_each(|record| expectations.judge(record));
+                .for_each(|record| expectations.judge_record(record));
             let after: Vec<Outcome> = records
                 .iter()
                 .map(|record| record.finding.outcome)
@@ -376,7 +380,7 @@ mod tests {
             (Outcome::Fail, Outcome::ExpectedFail),
         ] {
             let mut found = record("numbers/f16.fut", "blocks", "sum #0", outcome);
-            expectations.judge(&mut found);
+            expectations.judge_record(&mut found);
             assert_eq!(found.finding.outcome, expected);
             let closed = expectations.passed_checks(&found.place, &[found.finding]);
             assert!(closed.is_empty());
@@ -408,7 +412,7 @@ mod tests {
             ),
         ] {
             let before = other.clone();
-            expectations.judge(&mut other);
+            expectations.judge_record(&mut other);
             assert_eq!(other, before);
         }
     }
@@ -420,7 +424,7 @@ mod tests {
         let mut failures = [("a.fut", "blocks"), ("b.fut", "arrays")]
             .map(|(program, check)| record(program, check, "f", Outcome::Fail));
         for failure in &mut failures {
-            expectations.judge(failure);
+            expectations.judge_record(failure);
             assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
         }
     }

@@ -13,22 +13,33 @@ use std::thread;
 pub fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
-    thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(place) else { break };
-                    let result = work(item);
-                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                    done.push((place, result));
-                }
-            });
+    on_threads(threads.min(items.len()), || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(place) else { break };
+            let result = work(item);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.push((place, result));
         }
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(place, _)| *place);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does the work on each of the threads. The other threads do the work of one that cannot be started.
+///
+/// # Panics
+/// If the work panics, after the other threads have ended.
+pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
+    thread::scope(|scope| {
+        for number in 0..threads {
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, &work) {
+                assert!(number > 0, "failed to start a thread: {error}");
+                break;
+            }
+        }
+    });
 }
 
 /// The number of processors.

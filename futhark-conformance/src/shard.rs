@@ -1,7 +1,8 @@
 //! Parts of a run, `I/N`, and their jobs.
 
-use crate::jobs::{Job, groups};
+use crate::jobs::Job;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -56,30 +57,32 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Whether each job belongs to the part: groups of jobs such that the parts take about the same time.
-/// Depends on nothing but the jobs and their estimated times.
-pub fn part(jobs: &[Job], shard: Shard) -> Vec<bool> {
-    let mut groups = groups(jobs);
-    let count = groups.iter().max().map_or(0, |last| last + 1);
-    if count < GROUPS_PER_PART * shard.count {
-        groups = (0..jobs.len()).collect();
+/// The jobs of a part: groups of jobs such that the parts take about the same time. Depends on nothing but the
+/// jobs and their estimated times.
+pub fn part(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
+    let mut by_build: BTreeMap<(String, String), Vec<Job>> = BTreeMap::new();
+    for job in jobs {
+        let (program, compiler) = job.build();
+        let build = (program.to_owned(), compiler.to_owned());
+        by_build.entry(build).or_default().push(job);
     }
-    let mut sums: Vec<f64> = vec![0.0; groups.iter().max().map_or(0, |last| last + 1)];
-    for (group, job) in groups.iter().zip(jobs) {
-        sums[*group] += job.seconds;
+    let mut groups: Vec<Vec<Job>> = by_build.into_values().collect();
+    if groups.len() < GROUPS_PER_PART * shard.count {
+        groups = groups.into_iter().flatten().map(|job| vec![job]).collect();
     }
-    let mut order: Vec<usize> = (0..sums.len()).collect();
-    order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
-    let mut loads: Vec<f64> = vec![0.0; shard.count];
-    let mut part_of = vec![0; sums.len()];
-    for group in order {
-        let least = (0..loads.len()).min_by(|&a, &b| loads[a].total_cmp(&loads[b]));
-        let least = least.unwrap_or_default();
-        loads[least] += sums[group];
-        part_of[group] = least;
+    let seconds = |group: &[Job]| group.iter().map(|job| job.seconds).sum::<f64>();
+    groups.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
+    let mut parts: Vec<(f64, Vec<Job>)> = vec![(0.0, Vec::new()); shard.count];
+    for group in groups {
+        let least = parts
+            .iter_mut()
+            .min_by(|one, other| one.0.total_cmp(&other.0));
+        if let Some((load, jobs)) = least {
+            *load += seconds(&group);
+            jobs.extend(group);
+        }
     }
-    let parts = groups.iter().map(|&group| part_of[group]);
-    parts.map(|part| part == shard.index - 1).collect()
+    parts.swap_remove(shard.index - 1).1
 }
 
 /// The least number of groups per part for parts of about the same time.
@@ -115,45 +118,41 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_a_program_and_a_compiler_are_a_group() {
-        assert_eq!(groups(&jobs(2)), [0, 1, 0, 1, 2, 3, 2, 3]);
-    }
-
-    #[test]
     fn parts_have_every_job_once_and_take_about_the_same_time() {
         let mut jobs = jobs(20);
         for (number, job) in jobs.iter_mut().enumerate() {
             job.seconds += number as f64;
         }
-        let parts: Vec<Vec<bool>> = (1..=3)
-            .map(|index| part(&jobs, Shard { index, count: 3 }))
+        let parts: Vec<Vec<Job>> = (1..=3)
+            .map(|index| part(jobs.clone(), Shard { index, count: 3 }))
             .collect();
-        let mut loads = Vec::new();
-        for mine in &parts {
-            let mine = mine.iter().zip(&jobs).filter(|(mine, _)| **mine);
-            loads.push(mine.map(|(_, job)| job.seconds).sum::<f64>());
+        let seconds = |jobs: &[Job]| jobs.iter().map(|job| job.seconds).sum::<f64>();
+        for job in &jobs {
+            let same = parts.iter().flatten();
+            assert_eq!(same.filter(|other| other.place == job.place).count(), 1);
         }
-        for job in 0..jobs.len() {
-            assert_eq!(parts.iter().filter(|part| part[job]).count(), 1);
-        }
-        let mean = jobs.iter().map(|job| job.seconds).sum::<f64>() / 3.0;
+        let mean = seconds(&jobs) / 3.0;
+        let loads: Vec<f64> = parts.iter().map(|part| seconds(part)).collect();
         assert!(
             loads.iter().all(|load| (load / mean - 1.0).abs() < 0.05),
             "{loads:?}"
         );
         // Jobs that share a build are in one part.
-        let first = parts.iter().find(|part| part[0]).unwrap();
-        assert!(first[2]);
+        for part in &parts {
+            for job in part {
+                let same = part.iter().filter(|other| other.build() == job.build());
+                assert_eq!(same.count(), 2);
+            }
+        }
     }
 
     #[test]
     fn few_jobs_are_divided_one_by_one() {
         let mut jobs = jobs(1);
-        let mine = part(&jobs, "1/2".parse().unwrap());
-        assert_eq!(mine, [true, false, true, false]);
+        let count = |jobs: &[Job], text: &str| part(jobs.to_vec(), text.parse().unwrap()).len();
+        assert_eq!([count(&jobs, "1/2"), count(&jobs, "2/2")], [2, 2]);
         jobs[0].seconds = 4.0;
-        let mine = part(&jobs, "1/2".parse().unwrap());
-        assert_eq!(mine, [true, false, false, false]);
+        assert_eq!([count(&jobs, "1/2"), count(&jobs, "2/2")], [1, 3]);
     }
 
     #[test]

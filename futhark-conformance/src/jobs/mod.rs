@@ -1,6 +1,6 @@
 //! The parent's side: runs jobs on threads, each in child processes.
 //!
-//! [`run`] starts worker threads that take jobs from a [`Queue`]. `supervise` decides what a job does
+//! Worker threads take jobs from a [`Queue`], and [`check`] each. `supervise` decides what a job does
 //! next, `process` waits for one child, and `environment` lists the variables that a child gets.
 
 mod environment;
@@ -8,9 +8,11 @@ mod process;
 mod queue;
 mod supervise;
 
-pub use queue::{Queue, groups};
+pub use queue::Queue;
 
 use crate::devices::{self, Device};
+use crate::expect::Expectations;
+use crate::parallel;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
@@ -18,8 +20,7 @@ use crate::scratch::Scratch;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One program, on one device, with one compiler.
@@ -40,6 +41,15 @@ pub struct Job {
     pub seconds: f64,
 }
 
+impl Job {
+    /// What the build of a program depends on. All jobs that share it use the same build for comparison, and those on
+    /// two devices of a backend the same library, so one of them would wait for the other.
+    #[must_use]
+    pub fn build(&self) -> (&str, &str) {
+        (&self.place.program, &self.place.compiler)
+    }
+}
+
 /// The settings that all jobs of a run share.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -56,8 +66,6 @@ pub struct Settings {
 /// A message about a job.
 #[derive(Clone, Debug)]
 pub enum Update {
-    /// The job begins.
-    Started,
     /// A case begins.
     Case {
         /// The check.
@@ -65,47 +73,33 @@ pub enum Update {
         /// The case.
         case: String,
     },
-    /// A case has ended with a result.
+    /// A case has ended with a result, which the expectations have judged.
     Found(Finding),
     /// Something that is neither a result nor a failure.
     Remark(String),
-    /// The job has ended; this is its last message.
-    Finished,
 }
 
-/// Runs the jobs of the queue, `threads` at a time, and blocks until they have ended. Calls `on_update`
-/// with the index of the job, on the calling thread.
-pub fn run(
-    queue: &Queue<'_>,
+/// Checks a job in child processes, and judges its findings by the list of expected failures. Blocks until the job
+/// has ended.
+pub fn check(
+    job: &Job,
     settings: &Settings,
-    threads: usize,
-    mut on_update: impl FnMut(usize, Update),
+    expectations: &Expectations,
+    send: &mut dyn FnMut(Update),
 ) {
-    let (sender, updates) = mpsc::channel();
-    thread::scope(|scope| {
-        for worker_number in 0..threads.min(queue.len()) {
-            let sender = sender.clone();
-            let worker = move || {
-                while let Some(number) = queue.take() {
-                    // The receiver outlives this scope's threads.
-                    let mut send = |update| drop(sender.send((number, update)));
-                    send(Update::Started);
-                    supervise::job(&queue.jobs[number], settings, &mut send);
-                    queue.finished(number);
-                    send(Update::Finished);
-                }
-            };
-            // The other threads do the work of one that cannot be started.
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, worker) {
-                assert!(worker_number > 0, "failed to start a thread: {error}");
-                break;
-            }
+    let mut found = Vec::new();
+    supervise::job(job, settings, &mut |mut update| {
+        if let Update::Found(finding) = &mut update {
+            expectations.judge(&job.place, finding);
+            found.push(finding.clone());
         }
-        drop(sender);
-        for (number, update) in updates {
-            on_update(number, update);
-        }
+        send(update);
     });
+    // If only some cases of a check ran, a missing failure proves nothing.
+    if job.checks.iter().all(CheckPattern::is_whole) {
+        let passed = expectations.passed_checks(&job.place, &found);
+        passed.into_iter().map(Update::Found).for_each(send);
+    }
 }
 
 /// Runs a small program on each device with the newest compiler. Where it fails, the older ones tell
@@ -153,16 +147,8 @@ pub fn probe(
 
 /// Runs a small program on each device, at the same time.
 fn probe_with(devices: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
-    thread::scope(|scope| {
-        let probe = |device| scope.spawn(move || supervise::probe(device, compiler, settings));
-        let probes: Vec<_> = devices.iter().map(probe).collect();
-        let ended = probes.into_iter().zip(devices).map(|(probe, device)| {
-            probe.join().unwrap_or_else(|_| Device {
-                reason: "the probe failed".to_owned(),
-                ..device.clone()
-            })
-        });
-        ended.collect()
+    parallel::map(devices, devices.len(), |device| {
+        supervise::probe(device, compiler, settings)
     })
 }
 

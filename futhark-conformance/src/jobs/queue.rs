@@ -1,96 +1,79 @@
 //! The order in which workers take jobs.
 
 use super::Job;
-use std::collections::{HashMap, VecDeque};
+use crate::parallel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The jobs that wait for a worker, by their numbers.
+/// The jobs that wait for a worker.
 #[derive(Debug)]
 pub struct Queue<'j> {
-    /// All jobs.
-    pub(super) jobs: &'j [Job],
-    /// Jobs of one group share a build, so one of them would wait for the other.
-    groups: Vec<usize>,
     until: Option<Instant>,
-    state: Mutex<State>,
+    state: Mutex<State<'j>>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<usize>,
-    running: Vec<usize>,
+#[derive(Debug)]
+struct State<'j> {
+    waiting: Vec<&'j Job>,
+    running: Vec<&'j Job>,
 }
 
 impl<'j> Queue<'j> {
-    /// A queue of some of the jobs. No job begins that would probably end after `until`.
+    /// A queue of jobs in this order. No job begins that would probably end after `until`.
     #[must_use]
-    pub fn new(jobs: &'j [Job], order: Vec<usize>, until: Option<Instant>) -> Queue<'j> {
+    pub fn new(jobs: impl IntoIterator<Item = &'j Job>, until: Option<Instant>) -> Queue<'j> {
         Queue {
-            jobs,
-            groups: groups(jobs),
             until,
             state: Mutex::new(State {
-                waiting: order.into(),
+                waiting: jobs.into_iter().collect(),
                 running: Vec::new(),
             }),
         }
     }
 
-    /// The number of jobs that no worker has taken.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.lock().waiting.len()
+    /// Does the work of each job, of `threads` jobs at a time, and blocks until they have ended.
+    pub fn run(&self, threads: usize, work: impl Fn(&Job) + Sync) {
+        parallel::on_threads(threads.min(self.waiting().len()), || {
+            while let Some(job) = self.take() {
+                work(job);
+                self.finished(job);
+            }
+        });
     }
 
     /// The jobs that no worker has taken.
     #[must_use]
-    pub fn waiting(&self) -> Vec<usize> {
-        self.lock().waiting.iter().copied().collect()
+    pub fn waiting(&self) -> Vec<&'j Job> {
+        self.lock().waiting.clone()
     }
 
     /// The next job: the first that need not wait for a build of another worker, otherwise the first;
     /// none if no job is left, or none would end in time.
-    pub(super) fn take(&self) -> Option<usize> {
+    fn take(&self) -> Option<&'j Job> {
         let mut state = self.lock();
         let State { waiting, running } = &mut *state;
         let now = Instant::now();
-        let in_time = |&job: &usize| {
-            let seconds = Duration::from_secs_f64(self.jobs[job].seconds);
+        let in_time = |job: &&Job| {
+            let seconds = Duration::from_secs_f64(job.seconds);
             self.until.is_none_or(|until| now + seconds <= until)
         };
-        let is_free = |job: &usize| {
-            let group = self.groups[*job];
-            running.iter().all(|&other| self.groups[other] != group)
-        };
+        let is_free = |job: &&Job| running.iter().all(|other| other.build() != job.build());
         let mut jobs = waiting.iter();
         let place = (jobs.position(|job| is_free(job) && in_time(job)))
             .or_else(|| waiting.iter().position(in_time))?;
-        let job = waiting.remove(place)?;
+        let job = waiting.remove(place);
         running.push(job);
         Some(job)
     }
 
-    /// The job has ended.
-    pub(super) fn finished(&self, job: usize) {
-        self.lock().running.retain(|&other| other != job);
+    fn finished(&self, job: &Job) {
+        let running = &mut self.lock().running;
+        running.retain(|other| !std::ptr::eq(*other, job));
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<'j>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The group of each job: its program and compiler. The jobs of a group use the same build for
-/// comparison, and those on two devices of a backend the same library.
-pub fn groups(jobs: &[Job]) -> Vec<usize> {
-    let mut known = HashMap::new();
-    let number = |job: &'_ Job| {
-        let next = known.len();
-        let group = (job.place.program.clone(), job.place.compiler.clone());
-        *known.entry(group).or_insert(next)
-    };
-    jobs.iter().map(number).collect()
 }
 
 #[cfg(test)]
@@ -112,17 +95,25 @@ mod tests {
         }
     }
 
+    fn taken(queue: &Queue<'_>) -> Option<String> {
+        queue.take().map(|job| job.place.program.clone())
+    }
+
     #[test]
     fn a_worker_takes_a_job_whose_build_no_other_worker_makes() {
-        let jobs = ["1", "2", "1", "1"].map(|compiler| job("a.fut", compiler, 1.0));
-        let queue = Queue::new(&jobs, vec![2, 0, 1, 3], None);
-        assert_eq!(queue.take(), Some(2));
-        assert_eq!(queue.take(), Some(1), "0 is of the group of 2");
-        assert_eq!(queue.take(), Some(0), "no other group is left");
-        queue.finished(2);
-        queue.finished(0);
-        assert_eq!(queue.take(), Some(3));
-        assert_eq!(queue.take(), None);
+        let mut jobs = ["0", "1", "2", "3"].map(|program| job(program, "1", 1.0));
+        for job in &mut jobs[2..] {
+            job.place.program = "0".to_owned();
+        }
+        let queue = Queue::new([&jobs[2], &jobs[0], &jobs[1], &jobs[3]], None);
+        let take = || queue.take().map(|job| job.program.to_str().unwrap());
+        assert_eq!(take(), Some("2"));
+        assert_eq!(take(), Some("1"), "0 shares its build with 2");
+        assert_eq!(take(), Some("0"), "no other build is left");
+        queue.finished(&jobs[2]);
+        queue.finished(&jobs[0]);
+        assert_eq!(take(), Some("3"));
+        assert_eq!(take(), None);
     }
 
     #[test]
@@ -131,12 +122,13 @@ mod tests {
         let jobs = names.map(|(program, seconds)| job(program, "1", seconds));
         let queue = |left| {
             let until = Instant::now() + Duration::from_secs(left);
-            Queue::new(&jobs, vec![1, 0, 2], Some(until))
+            Queue::new([&jobs[1], &jobs[0], &jobs[2]], Some(until))
         };
         let short = queue(100);
-        assert_eq!([short.take(), short.take()], [Some(0), Some(2)]);
-        assert_eq!((short.take(), short.waiting()), (None, vec![1]));
+        assert_eq!(taken(&short).as_deref(), Some("a.fut"));
+        assert_eq!(taken(&short).as_deref(), Some("c.fut"));
+        assert_eq!((taken(&short), short.waiting().len()), (None, 1));
         let none = queue(0);
-        assert_eq!((none.take(), none.len()), (None, 3));
+        assert_eq!((taken(&none), none.waiting().len()), (None, 3));
     }
 }

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempPath;
 
 /// The version of the report's format.
@@ -37,18 +37,18 @@ pub const SCHEMA: u32 = 5;
 /// The versions that can be read. Those of version 3 have further keys, those before 5 escapes in names.
 const READABLE: std::ops::RangeInclusive<u32> = 3..=SCHEMA;
 
-/// A line that is neither the header nor a record.
+/// A line after the header.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Rest {
+pub(crate) enum Line {
+    /// A result.
+    Record(Record),
+    /// The end of a job.
     Finished(Finished),
-    Other {
-        kind: String,
-    },
+    /// A line of a kind that this version does not know.
+    Other { kind: String },
     /// The last line, with the number of records before it.
-    End {
-        records: usize,
-    },
+    End { records: usize },
 }
 
 /// Writes a report.
@@ -107,7 +107,7 @@ impl JsonReport {
     pub(crate) fn close(mut self, whole: bool) -> io::Result<()> {
         let records = self.records;
         if whole {
-            self.line(&Rest::End { records })?;
+            self.line(&Line::End { records })?;
         }
         self.publish()
     }
@@ -123,31 +123,84 @@ impl JsonReport {
     }
 }
 
-/// A line after the header.
-#[derive(Clone, Debug)]
-pub(crate) enum Line {
-    /// A result.
-    Record(Record),
-    /// The end of a job.
-    Finished(Finished),
-    /// A line of a kind that this version does not know.
-    Other,
+/// The content of a report.
+pub(crate) struct Lines {
+    pub(crate) header: Header,
+    /// The records and the ends of jobs.
+    pub(crate) lines: Vec<Line>,
+    /// Whether it has its last line, without which it is incomplete.
+    pub(crate) is_whole: bool,
 }
 
-/// Reads a report line by line.
-#[derive(Debug)]
-pub(crate) struct Lines {
-    /// The first line.
-    pub(crate) header: Header,
-    /// The number of lines that were read.
-    number: usize,
-    /// Whether the last line was read, without which the report is incomplete.
-    pub(crate) is_whole: bool,
-    reader: BufReader<File>,
-    path: PathBuf,
-    line: String,
-    records: usize,
+impl Lines {
+    /// Reads a report. Ignores a line of which only a part was written.
+    ///
+    /// # Errors
+    /// If the file cannot be read, its first line is not a header of a readable version, or another one is no line of a
+    /// report.
+    pub(crate) fn read(path: &Path) -> io::Result<Lines> {
+        let fail = |line: usize, message: String| read_error(path, line, message);
+        let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;
+        if file.metadata().is_ok_and(|data| !data.is_file()) {
+            return Err(fail(0, "not a regular file".to_owned()));
+        }
+        let mut reader = BufReader::new(file);
+        let mut text = String::new();
+        let mut read = |text: &mut String, number: usize| {
+            text.clear();
+            let read = (&mut reader).take(LONGEST as u64 + 1).read_line(text);
+            match read.map_err(|error| fail(number, error.to_string()))? {
+                ..=LONGEST => Ok(!text.is_empty()),
+                _ => Err(fail(
+                    number,
+                    format!("the line is longer than {LONGEST} bytes, which no run writes"),
+                )),
+            }
+        };
+        if !read(&mut text, 1)? {
+            return Err(fail(0, "the file is empty".to_owned()));
+        }
+        let header: Header = serde_json::from_str(&text)
+            .map_err(|error| fail(1, format!("invalid header: {error}")))?;
+        if !READABLE.contains(&header.schema) {
+            let message = format!("expected schema {SCHEMA}, got {}", header.schema);
+            return Err(fail(1, message));
+        }
+        let (mut lines, mut count, mut is_whole) = (Vec::new(), 0, false);
+        let mut number = 2;
+        while read(&mut text, number)? {
+            match serde_json::from_str(&text) {
+                Ok(Line::End { records }) if records != count => {
+                    return Err(fail(
+                        number,
+                        format!("expected {records} records, got {count}"),
+                    ));
+                }
+                Ok(Line::End { .. }) => is_whole = true,
+                Ok(line) => {
+                    count += usize::from(matches!(line, Line::Record(_)));
+                    lines.push(line);
+                }
+                // A run that is killed, or a full disk, leaves a part of a line.
+                Err(_) if !text.ends_with('\n') => {}
+                Err(_) => {
+                    let error = serde_json::from_str::<Record>(&text).err();
+                    let error = error.map(|error| error.to_string()).unwrap_or_default();
+                    return Err(fail(number, format!("invalid record: {error}")));
+                }
+            }
+            number += 1;
+        }
+        Ok(Lines {
+            header,
+            lines,
+            is_whole,
+        })
+    }
 }
+
+/// The longest line in bytes. A run shortens the texts in its records.
+const LONGEST: usize = 1 << 20;
 
 /// What is wrong with a line of a file; with the whole file if that is 0.
 pub(super) fn read_error(path: &Path, line: usize, message: impl fmt::Display) -> io::Error {
@@ -156,89 +209,4 @@ pub(super) fn read_error(path: &Path, line: usize, message: impl fmt::Display) -
         0 => format!("failed to read {path}: {message}"),
         line => format!("failed to read {path}, line {line}: {message}"),
     })
-}
-
-impl Lines {
-    /// Opens a report, and reads its header.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or its first line is not a header of this version.
-    pub(crate) fn open(path: &Path) -> io::Result<Lines> {
-        let fail = |line: usize, message: String| read_error(path, line, message);
-        let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;
-        if file.metadata().is_ok_and(|data| !data.is_file()) {
-            return Err(fail(0, "not a regular file".to_owned()));
-        }
-        let mut reader = BufReader::new(file);
-        let mut line = String::new();
-        let read = read_line(&mut reader, &mut line);
-        if read.map_err(|error| fail(1, error.to_string()))? == 0 {
-            return Err(fail(0, "the file is empty".to_owned()));
-        }
-        let header: Header = serde_json::from_str(&line)
-            .map_err(|error| fail(1, format!("invalid header: {error}")))?;
-        if !READABLE.contains(&header.schema) {
-            let message = format!("expected schema {SCHEMA}, got {}", header.schema);
-            return Err(fail(1, message));
-        }
-        Ok(Lines {
-            header,
-            number: 1,
-            is_whole: false,
-            reader,
-            path: path.to_owned(),
-            line,
-            records: 0,
-        })
-    }
-
-    /// Reads the next line; returns `None` at the end of the file, also if its last line is incomplete.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or the line is neither a record nor the last line.
-    pub(crate) fn next_line(&mut self) -> io::Result<Option<Line>> {
-        self.line.clear();
-        self.number += 1;
-        let fail = |message: String| read_error(&self.path, self.number, message);
-        let read = read_line(&mut self.reader, &mut self.line);
-        if read.map_err(|error| fail(error.to_string()))? == 0 {
-            return Ok(None);
-        }
-        let error = match serde_json::from_str(&self.line) {
-            Ok(record) => {
-                self.records += 1;
-                return Ok(Some(Line::Record(record)));
-            }
-            Err(error) => error,
-        };
-        match serde_json::from_str(&self.line) {
-            Ok(Rest::Finished(finished)) => Ok(Some(Line::Finished(finished))),
-            Ok(Rest::End { records }) if records == self.records => {
-                self.is_whole = true;
-                self.next_line()
-            }
-            Ok(Rest::End { records }) => {
-                let got = self.records;
-                Err(fail(format!("expected {records} records, got {got}")))
-            }
-            Ok(Rest::Other { .. }) => Ok(Some(Line::Other)),
-            // A run that is killed, or a full disk, leaves a part of a line.
-            Err(_) if !self.line.ends_with('\n') => Ok(None),
-            Err(_) => Err(fail(format!("invalid record: {error}"))),
-        }
-    }
-}
-
-/// The longest line in bytes. A run shortens the texts in its records.
-const LONGEST: usize = 1 << 20;
-
-fn read_line(reader: &mut impl BufRead, line: &mut String) -> io::Result<usize> {
-    let read = reader.take(LONGEST as u64 + 1).read_line(line)?;
-    match read > LONGEST {
-        true => {
-            let text = format!("the line is longer than {LONGEST} bytes, which no run writes");
-            Err(io::Error::other(text))
-        }
-        false => Ok(read),
-    }
 }

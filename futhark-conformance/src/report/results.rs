@@ -103,22 +103,26 @@ impl Report {
     }
 
     fn read_one(file: &Path) -> io::Result<Report> {
-        let mut lines = Lines::open(file)?;
-        let mut records = Vec::new();
+        let Lines {
+            header,
+            lines,
+            is_whole,
+        } = Lines::read(file)?;
         let mut places: HashSet<Arc<Place>> = HashSet::new();
-        while let Some(line) = lines.next_line()? {
-            if let Line::Record(mut record) = line {
-                match places.get(&record.place) {
-                    Some(place) => record.place = Arc::clone(place),
-                    None => drop(places.insert(Arc::clone(&record.place))),
-                }
-                records.push(record);
+        let records = lines.into_iter().filter_map(|line| {
+            let Line::Record(mut record) = line else {
+                return None;
+            };
+            match places.get(&record.place) {
+                Some(place) => record.place = Arc::clone(place),
+                None => drop(places.insert(Arc::clone(&record.place))),
             }
-        }
-        let end = (!lines.is_whole).then(|| format!("the end of {}", file.display()));
+            Some(record)
+        });
+        let end = (!is_whole).then(|| format!("the end of {}", file.display()));
         Ok(Report {
-            header: lines.header,
-            records,
+            header,
+            records: records.collect(),
             file: file.to_owned(),
             baseline: None,
             left_out: None,

@@ -7,21 +7,15 @@ use super::setup::threads;
 use super::{Ended, could_not_run, usage};
 use crate::cli::ReportFiles;
 use crate::corpus::Corpus;
-use crate::expect::Expectations;
 use crate::jobs::{self, Job, Queue, Update};
-use crate::pattern::CheckPattern;
-use crate::protocol::RunSpec;
-use crate::record::{Finding, Finished, Place, Record};
-use crate::report::Counts;
-use crate::report::Report;
+use crate::record::{Finished, Record};
 use crate::report::files::{Format, Target, failed};
 use crate::report::json::{JsonReport, Line};
 use crate::report::progress::Progress;
-use crate::report::{about, counted, shown};
+use crate::report::{Counts, Report, about, counted, shown};
 use crate::say::errln;
-use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Checks programs: finds compilers and devices, compiles each program for each of them, runs the checks
@@ -76,60 +70,52 @@ pub fn run(corpus: &Corpus, config: &Config) -> Result<Report, Ended> {
 pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<Report, Ended> {
     let begun = Instant::now();
     let plan = Plan::of(corpus, config)?;
+    let Plan { jobs, settings, .. } = &plan;
     let workers = threads(config.jobs);
     let mut targets = files.targets(config.json.as_deref()).map_err(usage)?;
-    let scratch = plan.settings.scratch.clone();
     // A pipe gets the records at the end, because they are read again.
     let is_kept =
         |(format, target): &mut (Format, Target)| *format == Format::Json && !target.is_special;
     let kept = targets.extract_if(.., is_kept).next();
     let target = match kept {
         Some((_, target)) => target,
-        None => Target::new(&scratch.path().join(RECORDS)).map_err(could_not_run)?,
+        None => Target::new(&settings.scratch.path().join(RECORDS)).map_err(could_not_run)?,
     };
-    let jobs = &plan.jobs;
     let interrupted = match config.resume {
-        true => Interrupted::find(&target.path, &plan.header, jobs, &plan.settings.run),
-        false => Ok(None),
+        true => Interrupted::read(&target.path, &plan.header, jobs, &settings.run),
+        false => Ok(Interrupted::default()),
     };
     let interrupted = interrupted.map_err(usage)?;
-    let is_new = |job: &Job| {
-        interrupted
-            .as_ref()
-            .is_none_or(|old| !old.finished.contains(&job.place))
-    };
-    let new = (0..jobs.len()).filter(|&number| is_new(&jobs[number]));
-    let queue = Queue::new(jobs, new.collect(), config.budget.map(|time| begun + time));
-    announce(&plan, queue.len(), interrupted.as_ref());
-    let created = JsonReport::create(target.clone(), &plan.header);
-    let mut run = Run {
-        config,
-        jobs,
-        spec: &plan.settings.run,
-        json: created.map_err(failed(&target.path)).map_err(usage)?,
+    let is_new = |job: &&Job| !interrupted.finished.contains(&job.place);
+    let until = config.budget.map(|time| begun + time);
+    let queue = Queue::new(jobs.iter().filter(is_new), until);
+    let count = queue.waiting().len();
+    announce(&plan, count);
+    if config.resume {
+        let kept = counted(interrupted.finished.len(), "job");
+        errln!("--resume keeps the results of {kept}");
+    }
+    let json = JsonReport::create(target.clone(), &plan.header);
+    let mut results = Results {
+        json: json.map_err(failed(&target.path)).map_err(usage)?,
         failed: None,
-        expectations: &plan.expectations,
-        progress: Progress::new(queue.len()),
-        running: HashMap::new(),
+        progress: Progress::new(count),
     };
-    run.begin(&plan, interrupted.as_ref())?;
-    jobs::run(&queue, &plan.settings, workers, |number, update| {
-        run.update(number, update);
-    });
-    let waiting = queue.waiting();
-    let seconds = waiting.iter().map(|&number| jobs[number].seconds);
-    let seconds = seconds.sum::<f64>() / workers as f64;
-    run.progress.close();
-    let written = match run.failed.take() {
+    results
+        .begin(&plan, &interrupted.lines)
+        .map_err(could_not_run)?;
+    let results = Mutex::new(results);
+    queue.run(workers, |job| check(job, &plan, &results));
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.progress.close();
+    let written = match results.failed {
         Some(error) => Err(error),
-        None => run.json.close(true),
+        None => results.json.close(true),
     };
-    let mut report = Report::read([&target.path]).map_err(could_not_run)?;
-    report.header = plan.header;
-    report.missing.clear();
-    report.baseline = plan.baseline.map(Box::new);
+    let waiting = queue.waiting();
     let left_out = config.budget.filter(|_| !waiting.is_empty());
-    report.left_out = left_out.map(|budget| {
+    let left_out = left_out.map(|budget| {
+        let seconds = waiting.iter().map(|job| job.seconds).sum::<f64>() / workers as f64;
         let budget = humantime::format_duration(budget);
         let all = counted(jobs.len(), "job");
         let seconds = about(seconds);
@@ -138,6 +124,11 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
             waiting.len()
         )
     });
+    let mut report = Report::read([&target.path]).map_err(could_not_run)?;
+    report.header = plan.header;
+    report.missing.clear();
+    report.baseline = plan.baseline.map(Box::new);
+    report.left_out = left_out;
     report.targets = targets;
     report.failed = written.map_err(failed(&target.path)).err();
     Ok(report)
@@ -146,110 +137,60 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
 /// The file of the records in the folder for temporary files, if the caller wants no other.
 const RECORDS: &str = "records.jsonl";
 
-/// A run that goes on.
-struct Run<'a> {
-    config: &'a Config,
-    jobs: &'a [Job],
-    spec: &'a RunSpec,
+/// Checks a job, and writes its results.
+fn check(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
+    let begun = Instant::now();
+    let source = resume::hash(job, &plan.settings.run);
+    let place = Arc::new(job.place.clone());
+    let mut counts = Counts::default();
+    let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
+    jobs::check(job, &plan.settings, &plan.expectations, &mut |update| {
+        let mut results = results();
+        match update {
+            Update::Case { check, case } => results.progress.case(&place, &check, &case),
+            Update::Remark(text) => results.progress.remark(&place, &text),
+            Update::Found(finding) => {
+                counts.add(finding.outcome);
+                let place = Arc::clone(&place);
+                let record = Record { place, finding };
+                results.progress.found(&record);
+                results.write(|json| json.add(&record));
+            }
+        }
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    let finished = Finished {
+        place: job.place.clone(),
+        source,
+        seconds,
+    };
+    let mut results = results();
+    results.progress.finished(&place, counts, seconds);
+    results.write(|json| json.line(&finished));
+}
+
+/// The results of a run that goes on.
+struct Results {
     json: JsonReport,
     /// The first error of a write.
     failed: Option<io::Error>,
-    expectations: &'a Expectations,
     progress: Progress,
-    running: HashMap<usize, Running>,
 }
 
-struct Running {
-    begun: Instant,
-    /// A hash of the program as the job began.
-    source: String,
-    place: Arc<Place>,
-    found: Vec<Finding>,
-}
-
-impl Run<'_> {
+impl Results {
     /// Adds the files that are not programs, and the results of jobs that ended before the run was
     /// interrupted.
-    fn begin(&mut self, plan: &Plan<'_>, interrupted: Option<&Interrupted>) -> Result<(), Ended> {
+    fn begin(&mut self, plan: &Plan<'_>, interrupted: &[Line]) -> io::Result<()> {
         for record in plan.skipped_files() {
-            self.json.add(&record).map_err(could_not_run)?;
+            self.json.add(&record)?;
         }
-        if let Some(interrupted) = interrupted {
-            for line in interrupted.lines().map_err(could_not_run)? {
-                let written = match line.map_err(could_not_run)? {
-                    Line::Record(record) => self.json.add(&record),
-                    Line::Finished(job) => self.json.line(&job),
-                    Line::Other => Ok(()),
-                };
-                written.map_err(could_not_run)?;
+        for line in interrupted {
+            match line {
+                Line::Record(record) => self.json.add(record)?,
+                other => self.json.line(other)?,
             }
         }
-        self.json.publish().map_err(could_not_run)
-    }
-
-    fn update(&mut self, number: usize, update: Update) {
-        let job = &self.jobs[number];
-        match update {
-            Update::Started => {
-                let running = Running {
-                    begun: Instant::now(),
-                    source: resume::hash(job, self.spec),
-                    place: Arc::new(job.place.clone()),
-                    found: Vec::new(),
-                };
-                self.running.insert(number, running);
-            }
-            Update::Case { check, case } => self.progress.case(&job.place, &check, &case),
-            Update::Remark(text) => self.progress.remark(&job.place, &text),
-            Update::Found(finding) => {
-                let Some(running) = self.running.get_mut(&number) else {
-                    return;
-                };
-                let mut record = Record {
-                    place: Arc::clone(&running.place),
-                    finding,
-                };
-                self.expectations.judge(&mut record);
-                running.found.push(record.finding.clone());
-                self.report(&record);
-            }
-            Update::Finished => self.finished(number),
-        }
-    }
-
-    fn finished(&mut self, number: usize) {
-        let Some(running) = self.running.remove(&number) else {
-            return;
-        };
-        let Running {
-            begun,
-            source,
-            place,
-            found,
-        } = running;
-        let mut counts = Counts::default();
-        found.iter().for_each(|finding| counts.add(finding.outcome));
-        // If only some cases of a check ran, a missing failure proves nothing.
-        if self.config.checks.iter().all(CheckPattern::is_whole) {
-            for record in self.expectations.passed_checks(&place, &found) {
-                counts.add(record.finding.outcome);
-                self.report(&record);
-            }
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        self.progress.finished(&place, counts, seconds);
-        let finished = Finished {
-            place: Place::clone(&place),
-            source,
-            seconds,
-        };
-        self.write(|json| json.line(&finished));
-    }
-
-    /// Shows a record, and adds it to the reports.
-    fn report(&mut self, record: &Record) {
-        self.progress.found(record);
-        self.write(|json| json.add(record));
+        self.json.publish()
     }
 
     /// Writes a line. Warns of the first error. After it, the last line may be incomplete, and none may
@@ -267,7 +208,7 @@ impl Run<'_> {
 }
 
 /// Prints what the run is about to do.
-fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
+fn announce(plan: &Plan<'_>, jobs: usize) {
     let header = &plan.header;
     let versions: Vec<&str> = (header.compilers.iter())
         .map(|compiler| compiler.version.as_str())
@@ -283,10 +224,6 @@ fn announce(plan: &Plan<'_>, jobs: usize, interrupted: Option<&Interrupted>) {
         versions.join(", "),
         usable.join(", ")
     );
-    if let Some(interrupted) = interrupted {
-        let kept = counted(interrupted.finished.len(), "job");
-        errln!("--resume keeps the results of {kept}");
-    }
     // The page names backends without a device, too.
     for device in header.devices.iter().filter(|device| device.is_unfit()) {
         errln!("not usable: {}", shown(&device.described()));

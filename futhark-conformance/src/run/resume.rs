@@ -5,7 +5,7 @@ use crate::harness::env::tuning_file;
 use crate::jobs::Job;
 use crate::key::key;
 use crate::protocol::RunSpec;
-use crate::record::{Finished, Header, Place};
+use crate::record::{Header, Place};
 use crate::report::json::{Line, Lines, SCHEMA};
 use crate::values::data;
 use anyhow::{Context as _, bail};
@@ -13,75 +13,63 @@ use futhark_safe::compile::sources;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The results of an interrupted run.
+#[derive(Default)]
 pub struct Interrupted {
-    file: PathBuf,
     /// The jobs that need not run again.
     pub finished: HashSet<Place>,
+    /// The lines of these jobs.
+    pub lines: Vec<Line>,
 }
 
 impl Interrupted {
-    /// Finds the results of an interrupted run in `file`, and the jobs that need not run again: those
-    /// that have ended, of programs that have not changed, nor a file that they import. Returns `None` if
-    /// there are no results.
+    /// Reads the results of an interrupted run in `file`, and finds the jobs that need not run again: those
+    /// that have ended, of programs that have not changed, nor a file that they import. There are none if the file does
+    /// not exist.
     ///
     /// # Errors
     /// If the results cannot be read, or are of a run with other compilers, devices or options.
-    pub fn find(
+    pub fn read(
         file: &Path,
         header: &Header,
         jobs: &[Job],
         run: &RunSpec,
-    ) -> anyhow::Result<Option<Interrupted>> {
+    ) -> anyhow::Result<Interrupted> {
         if !file.is_file() {
-            return Ok(None);
+            return Ok(Interrupted::default());
         }
         let cannot = || format!("cannot resume the run of {}", file.display());
-        let mut lines = Lines::open(file).with_context(cannot)?;
-        if let Some(difference) = difference(&lines.header, header) {
+        let old = Lines::read(file).with_context(cannot)?;
+        if let Some(difference) = difference(&old.header, header) {
             bail!(
                 "{}: {difference}; give the same options as before, or leave out --resume",
                 cannot()
             );
         }
-        let mut finished = HashMap::new();
-        while let Some(line) = lines.next_line().with_context(cannot)? {
-            if let Line::Finished(Finished { place, source, .. }) = line {
-                finished.insert(place, source);
-            }
-        }
+        let ends = old.lines.iter().filter_map(|line| match line {
+            Line::Finished(end) => Some((&end.place, &end.source)),
+            _ => None,
+        });
+        let ends: HashMap<&Place, &String> = ends.collect();
         // Many jobs have one program, and a program can import many files.
         let mut sources = HashMap::new();
-        let places = jobs.iter().filter(|job| {
-            finished.get(&job.place).is_some_and(|known| {
+        let same = jobs.iter().filter(|job| {
+            ends.get(&job.place).is_some_and(|known| {
                 let key = (&job.program, &job.compiler.path);
                 let source = sources.entry(key).or_insert_with(|| source(job, run));
-                *known == with_checks(source, job)
+                **known == with_checks(source, job)
             })
         });
-        let finished = places.map(|job| job.place.clone()).collect();
-        Ok(Some(Interrupted {
-            file: file.to_owned(),
-            finished,
-        }))
-    }
-
-    /// The lines of the jobs that need not run again.
-    ///
-    /// # Errors
-    /// If the results cannot be read.
-    pub fn lines(&self) -> io::Result<impl Iterator<Item = io::Result<Line>>> {
-        let mut lines = Lines::open(&self.file)?;
-        let lines = std::iter::from_fn(move || lines.next_line().transpose());
-        Ok(lines.filter(|line| match line {
-            Ok(Line::Record(record)) => self.finished.contains(&record.place),
-            Ok(Line::Finished(job)) => self.finished.contains(&job.place),
-            Ok(Line::Other) => false,
-            Err(_) => true,
-        }))
+        let finished: HashSet<Place> = same.map(|job| job.place.clone()).collect();
+        let mut lines = old.lines;
+        lines.retain(|line| match line {
+            Line::Record(record) => finished.contains(&*record.place),
+            Line::Finished(end) => finished.contains(&end.place),
+            _ => false,
+        });
+        Ok(Interrupted { finished, lines })
     }
 }
 

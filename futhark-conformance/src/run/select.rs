@@ -42,8 +42,7 @@ impl Choice<'_> {
             job.seconds = self.times.estimate(job);
         }
         if let Some(shard) = config.shard {
-            let mut mine = shard::part(&jobs, shard).into_iter();
-            jobs.retain(|_| mine.next().is_some_and(|mine| mine));
+            jobs = shard::part(jobs, shard);
         }
         // The longest first, so that the workers end at about the same time; or, if perhaps not all end, the fastest.
         jobs.sort_by(|one, other| match config.budget.is_some() {

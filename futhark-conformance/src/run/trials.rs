@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::{Ended, child_process, usage};
 use crate::corpus::Corpus;
 use crate::expect::Expectations;
-use crate::jobs::{self, Job, Queue, Settings, Update};
+use crate::jobs::{self, Job, Settings, Update};
 use crate::leash::Leash;
 use crate::record::{Outcome, Record};
 use crate::report::{shown, shown_lines};
@@ -96,7 +96,7 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
     let trials = plan.jobs.into_iter().map(|job| {
         let shared = Arc::clone(&shared);
         let name = job.place.to_string();
-        Trial::test(shown(&name), move || check(job, &shared))
+        Trial::test(shown(&name), move || check(&job, &shared))
     });
     Ok(trials.chain(skipped).collect())
 }
@@ -111,34 +111,19 @@ fn skip(record: &Record) -> Trial {
 }
 
 /// Runs all checks of one job. The failure has the messages of all that fail unexpectedly.
-fn check(job: Job, shared: &Shared) -> Result<(), Failed> {
-    let place = Arc::new(job.place.clone());
-    let expectations = &shared.expectations;
-    let mut found = Vec::new();
-    let jobs = [job];
-    let queue = Queue::new(&jobs, vec![0], None);
-    jobs::run(&queue, &shared.settings, 1, |_, update| {
-        if let Update::Found(finding) = update {
-            let mut record = Record {
-                place: Arc::clone(&place),
-                finding,
-            };
-            expectations.judge(&mut record);
-            found.push(record.finding);
+fn check(job: &Job, shared: &Shared) -> Result<(), Failed> {
+    let mut failures = Vec::new();
+    jobs::check(job, &shared.settings, &shared.expectations, &mut |update| {
+        if let Update::Found(finding) = update
+            && finding.outcome == Outcome::Fail
+        {
+            let check = format!("{} {}", finding.check, finding.case);
+            let cause = finding.cause.map(|cause| cause.to_string());
+            let cause = cause.unwrap_or_default();
+            let message = shown_lines(&finding.message, "    ");
+            failures.push(format!("{}: {cause}\n{message}", shown(check.trim_end())));
         }
     });
-    let passed = expectations.passed_checks(&place, &found);
-    found.extend(passed.into_iter().map(|record| record.finding));
-    let failures = found.iter();
-    let failures = failures.filter(|finding| finding.outcome == Outcome::Fail);
-    let failures = failures.map(|finding| {
-        let check = format!("{} {}", finding.check, finding.case);
-        let cause = finding.cause.map(|cause| cause.to_string());
-        let cause = cause.unwrap_or_default();
-        let message = shown_lines(&finding.message, "    ");
-        format!("{}: {cause}\n{message}", shown(check.trim_end()))
-    });
-    let failures: Vec<String> = failures.collect();
     match failures.is_empty() {
         true => Ok(()),
         false => Err(failures.join("\n").into()),
