@@ -3,6 +3,7 @@
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
+use crate::files::replace_file;
 use crate::harness::answers::Costs;
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
 use crate::harness::env::{Env, SharedContext, find_unsafe, read_tuning};
@@ -10,7 +11,6 @@ use crate::harness::limits;
 use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
 use crate::leash;
 use crate::protocol::{Event, JobSpec};
-use crate::scratch::replace_file;
 use crate::toolchain;
 use anyhow::Context as _;
 use futhark_manifest::Backend;

@@ -17,8 +17,8 @@
 
 use crate::checks::Check;
 use crate::expect::Expectations;
+use crate::files::key;
 use crate::jobs::Job;
-use crate::key::key;
 use crate::pattern::CheckPattern;
 use crate::record::Place;
 use anyhow::Context as _;

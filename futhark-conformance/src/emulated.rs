@@ -3,7 +3,7 @@
 //! use with the C++ compiler of the machine. Child processes find it through the variables that
 //! name the libraries of a backend.
 
-use crate::key::key;
+use crate::files::key;
 use crate::parallel;
 use anyhow::{Context as _, bail};
 use futhark_safe::compile::process;

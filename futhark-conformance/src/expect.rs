@@ -19,7 +19,7 @@
 //! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
 //! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
 
-use crate::key::key;
+use crate::files::key;
 use crate::pattern::{CheckPattern, Pattern, Versions};
 use crate::record::{Cause, Finding, Outcome, Place};
 use anyhow::anyhow;

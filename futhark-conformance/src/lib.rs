@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
-//!             ├─ scratch                              temporary files
+//!             ├─ files                                temporary files
 //!             ├─ cover                                select jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check
@@ -36,10 +36,10 @@ mod cover;
 mod devices;
 pub mod emulated;
 mod expect;
+mod files;
 mod harness;
 mod inputs;
 mod jobs;
-mod key;
 mod leash;
 mod lines;
 pub mod parallel;
@@ -50,7 +50,6 @@ mod record;
 pub mod report;
 mod run;
 mod say;
-mod scratch;
 mod shard;
 mod stopwatch;
 mod toolchain;

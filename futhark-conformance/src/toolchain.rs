@@ -1,6 +1,6 @@
 //! The Futhark compilers of a run.
 
-use crate::key::hex;
+use crate::files::hex;
 use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
 use anyhow::{Context as _, bail};

@@ -1,7 +1,7 @@
 //! Builds of a program under test, and the lock that keeps two processes from compiling the same
 //! library.
 
-use crate::key::key;
+use crate::files::key;
 use crate::protocol::Event;
 use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Error, ErrorKind};

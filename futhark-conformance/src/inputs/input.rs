@@ -2,8 +2,7 @@
 
 use crate::harness::calls::{self, message_of, upload};
 use crate::harness::make::Constructor;
-use crate::key::key;
-use crate::scratch::replace_file;
+use crate::files::{key, replace_file};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;

@@ -16,12 +16,12 @@ use crate::parallel;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
-use crate::scratch::Scratch;
 use anyhow::Context as _;
 use futhark_manifest::Version;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// One program, on one device, with one compiler.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct Settings {
     /// The time limit of a case.
     pub timeout: Duration,
     /// The folder for temporary files of child processes.
-    pub scratch: Arc<Scratch>,
+    pub scratch: Arc<TempDir>,
     /// The settings that are passed to child processes.
     pub run: RunSpec,
 }

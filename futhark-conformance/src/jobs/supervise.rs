@@ -338,8 +338,8 @@ fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::temporary_folder;
     use crate::protocol::RunSpec;
-    use crate::scratch::Scratch;
     use std::sync::Arc;
 
     /// The name of the case of `death`.
@@ -349,7 +349,7 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
-            scratch: Arc::new(Scratch::new(&std::env::temp_dir()).unwrap()),
+            scratch: Arc::new(temporary_folder(&std::env::temp_dir()).unwrap()),
             run: RunSpec::default(),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::cli::ReportFiles;
 use crate::corpus::is_source;
-use crate::scratch::{new_beside, replace_file_by};
+use crate::files::{new_beside, replace_file_by};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{self, File};

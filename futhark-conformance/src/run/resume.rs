@@ -1,9 +1,9 @@
 //! The jobs of an interrupted run that need not run again.
 
 use crate::blocks::TestBlocks;
+use crate::files::key;
 use crate::harness::env::tuning_file;
 use crate::jobs::Job;
-use crate::key::key;
 use crate::protocol::RunSpec;
 use crate::record::{Header, Place};
 use crate::report::json::{Line, Lines, SCHEMA};

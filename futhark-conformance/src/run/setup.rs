@@ -4,6 +4,7 @@ use super::{Ended, could_not_run, usage};
 use crate::cli::{MachineArgs, RunArgs, WorkArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Search};
+use crate::files;
 use crate::harness::build::CANNOT_COMPILE;
 use crate::jobs::{self, Settings};
 use crate::parallel;
@@ -11,7 +12,6 @@ use crate::protocol::RunSpec;
 use crate::record::CompilerInfo;
 use crate::report::shown;
 use crate::say::errln;
-use crate::scratch::{self, Scratch};
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::{Version, known};
@@ -29,14 +29,14 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         Some(folder) => folder.clone(),
         None => jobs::default_build_dir().map_err(could_not_run)?,
     };
-    let scratch = Scratch::new(&std::env::temp_dir()).with_context(|| {
+    let scratch = files::temporary_folder(&std::env::temp_dir()).with_context(|| {
         let folder = std::env::temp_dir();
         format!(
             "failed to create a folder for temporary files in {}",
             folder.display()
         )
     });
-    scratch::clean_builds(&build_dir);
+    files::clean_builds(&build_dir);
     Ok(Settings {
         executable,
         scratch: Arc::new(scratch.map_err(could_not_run)?),
