@@ -15,25 +15,18 @@ impl Pattern {
     /// Whether the pattern matches the whole of `text`.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        let Some((first, rest)) = self.0.split_once('*') else {
+        let mut pieces = self.0.split('*');
+        let (first, last) = (pieces.next(), pieces.next_back());
+        let (Some(first), Some(last)) = (first, last) else {
             return self.0 == text;
         };
-        let Some(mut text) = text.strip_prefix(first) else {
-            return false;
-        };
-        // Between two stars the earliest occurrence is as good as a later one; only the last piece
-        // is anchored at the end.
-        let mut pieces = rest.split('*').peekable();
-        while let Some(piece) = pieces.next() {
-            if pieces.peek().is_none() {
-                return text.ends_with(piece);
-            }
-            match text.find(piece) {
-                Some(at) => text = &text[at + piece.len()..],
-                None => return false,
-            }
-        }
-        true
+        let text = text.strip_prefix(first);
+        let between = text.and_then(|text| text.strip_suffix(last));
+        // Between two stars the earliest occurrence is as good as a later one.
+        let rest = between.and_then(|between| {
+            pieces.try_fold(between, |text, piece| Some(text.split_once(piece)?.1))
+        });
+        rest.is_some()
     }
 }
 
