@@ -1,9 +1,8 @@
 //! The parent's side: runs jobs on threads, each in child processes.
 //!
 //! Worker threads take jobs from a [`Queue`], and [`check`] each. `supervise` decides what a job does
-//! next, `process` waits for one child, and `environment` lists the variables that a child gets.
+//! next, and `process` waits for one child.
 
-mod environment;
 mod process;
 mod queue;
 mod supervise;

@@ -18,15 +18,14 @@
 //! [`crate::harness::steps::MAX_OVERRUNS`]. How a child is waited for and killed is described in
 //! [`super::process`].
 
-use super::process::{Death, Process};
-use super::{Job, Settings, Update, environment};
+use super::process::{self, Death, Process};
+use super::{Job, Settings, Update};
 use crate::child;
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
 use crate::protocol::{Earlier, Event, JobSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome, name};
 use std::io;
-use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -51,13 +50,14 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         Err(error) => {
             let message = format!("failed to create a file for the emulated device: {error}");
             let case = Case::of_the_process(Instant::now());
-            send(Update::Found(failure(&case, Cause::Error, message)));
+            send(Update::Found(case.ended(Some(Cause::Error), message)));
             return;
         }
     };
     let findings = findings.as_ref().map(NamedTempFile::path);
     let mut progress = Progress::new(settings);
-    loop {
+    let mut goes_on = true;
+    while goes_on {
         let spec = JobSpec {
             program: Some(job.program.clone()),
             device: job.device.clone(),
@@ -73,13 +73,9 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                 message: format!("failed to start a child process: {error}"),
             }),
         };
-        let next = progress.next(death);
-        if let Break(Some(finding)) | Continue(Some(finding)) = &next {
-            send(Update::Found(finding.clone()));
-        }
-        if next.is_break() {
-            return;
-        }
+        let (finding, next) = progress.next(death);
+        finding.into_iter().map(Update::Found).for_each(&mut *send);
+        goes_on = next;
     }
 }
 
@@ -113,15 +109,19 @@ impl Case {
         name(&self.check, &self.case)
     }
 
-    /// The case's time limit, if that of others is `usual`.
-    fn time_limit(&self, usual: Duration) -> Duration {
-        self.budget.map_or(usual, |budget| budget.min(usual))
+    /// The result of the case: a failure with this cause, otherwise a skip.
+    fn ended(&self, cause: Option<Cause>, message: String) -> Finding {
+        let finding = Finding {
+            check: self.check.clone(),
+            case: self.case.clone(),
+            outcome: cause.map_or(Outcome::Skip, |_| Outcome::Fail),
+            cause,
+            message,
+            seconds: self.begun.elapsed().as_secs_f64(),
+        };
+        finding.excused(self.excuse.as_deref())
     }
 }
-
-/// What follows the end of a child: another child goes on, or the job ends; with the result of the case that
-/// ended the child, or of the job.
-type Next = ControlFlow<Option<Finding>, Option<Finding>>;
 
 /// The progress of a job over its child processes.
 struct Progress {
@@ -183,8 +183,8 @@ impl Progress {
             Event::Remark { text } => send(Update::Remark(text)),
             Event::Device { .. } | Event::Done => {}
         }
-        let limit = self.case.as_ref().map(|case| case.time_limit(self.timeout));
-        limit.unwrap_or(self.timeout)
+        let budget = self.case.as_ref().and_then(|case| case.budget);
+        budget.map_or(self.timeout, |budget| budget.min(self.timeout))
     }
 
     fn end_case(&mut self) {
@@ -193,81 +193,48 @@ impl Progress {
             .extend(self.case.take().map(|case| case.name()));
     }
 
-    /// Decides how the job continues after the end of a child.
-    fn next(&mut self, death: Option<Death>) -> Next {
+    /// After the end of a child: the result of the case that ended it, or of the job, and whether another child goes
+    /// on.
+    fn next(&mut self, death: Option<Death>) -> (Option<Finding>, bool) {
+        self.earlier.last_was_slow = false;
         let case = self.case.take();
-        let death = match (death, &case) {
+        let Death { cause, message } = match (death, &case) {
             (Some(death), _) => death,
-            (None, None) => return Break(None),
+            (None, None) => return (None, false),
             // A child says that it is done after its last case.
             (None, Some(_)) => Death {
                 cause: Cause::Crash,
                 message: "the process ended within a case".to_owned(),
             },
         };
-        self.earlier.last_was_slow = false;
         let Some(case) = case else {
             let case = Case::of_the_process(self.last_event);
-            let message = format!("between two cases: {}", death.message);
-            return Break(Some(failure(&case, death.cause, message)));
+            let message = format!("between two cases: {message}");
+            return (Some(case.ended(Some(cause), message)), false);
         };
-        let timed_out = death.cause == Cause::Timeout;
-        if timed_out && case.budget.is_some() {
-            self.has_died_in(&case);
-            self.earlier.overruns += 1;
-            self.earlier.last_was_slow = true;
-            return Continue((!case.is_need).then(|| too_slow(&case)));
-        }
-        self.failed(&case, death)
-    }
-
-    /// What follows a case that has failed by ending a child.
-    fn failed(&mut self, case: &Case, death: Death) -> Next {
-        let Death { cause, message } = death;
-        self.has_died_in(case);
-        self.deaths += 1;
-        self.timeouts += usize::from(cause == Cause::Timeout);
-        if self.deaths == MAX_DEATHS || self.timeouts == MAX_TIMEOUTS {
-            let message = format!(
-                "{message}\nthe process died in {} cases: the rest was not checked",
-                self.deaths
-            );
-            return Break(Some(failure(case, cause, message)));
-        }
-        Continue(Some(failure(case, cause, message)))
-    }
-
-    fn has_died_in(&mut self, case: &Case) {
         self.earlier.ended.insert(case.name());
         self.earlier.fatal.insert(case.name());
+        if cause == Cause::Timeout && case.budget.is_some() {
+            self.earlier.overruns += 1;
+            self.earlier.last_was_slow = true;
+            let seconds = case.begun.elapsed().as_secs_f64();
+            let message = format!(
+                "too slow for this check: its generated inputs took more than {seconds:.0} s"
+            );
+            return ((!case.is_need).then(|| case.ended(None, message)), true);
+        }
+        self.deaths += 1;
+        self.timeouts += usize::from(cause == Cause::Timeout);
+        let goes_on = self.deaths < MAX_DEATHS && self.timeouts < MAX_TIMEOUTS;
+        let message = match goes_on {
+            true => message,
+            false => format!(
+                "{message}\nthe process died in {} cases: the rest was not checked",
+                self.deaths
+            ),
+        };
+        (Some(case.ended(Some(cause), message)), goes_on)
     }
-}
-
-/// The finding for a case that exceeded its budget.
-fn too_slow(case: &Case) -> Finding {
-    let seconds = case.begun.elapsed().as_secs_f64();
-    Finding {
-        check: case.check.clone(),
-        case: case.case.clone(),
-        outcome: Outcome::Skip,
-        cause: None,
-        message: format!(
-            "too slow for this check: its generated inputs took more than {seconds:.0} s"
-        ),
-        seconds,
-    }
-}
-
-fn failure(case: &Case, cause: Cause, message: String) -> Finding {
-    let finding = Finding {
-        check: case.check.clone(),
-        case: case.case.clone(),
-        outcome: Outcome::Fail,
-        cause: Some(cause),
-        message,
-        seconds: case.begun.elapsed().as_secs_f64(),
-    };
-    finding.excused(case.excuse.as_deref())
 }
 
 /// Compiles and runs a small program on a device. Returns it as usable, or with the reason in the words of the
@@ -324,7 +291,7 @@ fn start(
     timeout: Duration,
 ) -> io::Result<Process> {
     let mut command = Command::new(&settings.executable);
-    command.env_clear().envs(environment::passed());
+    command.env_clear().envs(process::environment());
     let environment = spec.device.environment.iter();
     command.envs(environment.map(|(name, value)| (name, value)));
     if let Some(file) = findings {
@@ -362,7 +329,7 @@ mod tests {
     }
 
     /// What follows the end of a child.
-    fn after(progress: &mut Progress, end: End) -> Next {
+    fn after(progress: &mut Progress, end: End) -> (Option<Finding>, bool) {
         progress.earlier.ended.extend(end.ended);
         progress.case = end.case;
         progress.next(Some(end.death))
@@ -386,15 +353,15 @@ mod tests {
     fn a_crash_fails_its_case_and_the_next_child_goes_on_with_the_others() {
         let mut progress = Progress::new(&settings());
         let next = after(&mut progress, death(Cause::Crash, None));
-        assert!(matches!(next, Continue(Some(finding)) if finding.message == "m"));
+        assert!(matches!(next, (Some(finding), true) if finding.message == "m"));
         assert!(progress.earlier.ended.contains("compile"));
         assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         for _ in 2..MAX_DEATHS {
             let next = after(&mut progress, death(Cause::Crash, None));
-            assert!(matches!(next, Continue(Some(_))));
+            assert!(matches!(next, (Some(_), true)));
         }
         let next = after(&mut progress, death(Cause::Crash, None));
-        assert!(matches!(next, Break(Some(_))));
+        assert!(matches!(next, (Some(_), false)));
     }
 
     #[test]
@@ -402,7 +369,7 @@ mod tests {
         let mut end = death(Cause::Crash, None);
         end.case.as_mut().unwrap().excuse = Some("why".into());
         let next = after(&mut Progress::new(&settings()), end);
-        let Continue(Some(finding)) = next else {
+        let (Some(finding), true) = next else {
             panic!()
         };
         assert_eq!(finding.outcome, Outcome::Skip);
@@ -413,7 +380,7 @@ mod tests {
     fn a_case_that_exceeds_its_budget_is_skipped() {
         let mut progress = Progress::new(&settings());
         let end = death(Cause::Timeout, Some(Duration::from_secs(1)));
-        let Continue(Some(finding)) = after(&mut progress, end) else {
+        let (Some(finding), true) = after(&mut progress, end) else {
             panic!("the case has no result")
         };
         assert_eq!(finding.outcome, Outcome::Skip);
@@ -437,7 +404,7 @@ mod tests {
             end.case.as_mut().unwrap().is_need = true;
             end
         };
-        assert!(matches!(after(&mut progress, end()), Continue(None)));
+        assert!(matches!(after(&mut progress, end()), (None, true)));
         assert!(progress.earlier.fatal.contains(PROCESS));
     }
 
@@ -448,7 +415,7 @@ mod tests {
             case: None,
             ..death(Cause::Crash, None)
         };
-        let Break(Some(finding)) = after(&mut progress, end) else {
+        let (Some(finding), false) = after(&mut progress, end) else {
             panic!("the job goes on")
         };
         assert_eq!(
