@@ -1,7 +1,7 @@
 //! The results of a run: outcomes, findings and records. `report::json` documents their JSON form.
 
 use crate::devices::Device;
-use crate::shard::Shard;
+use crate::jobs::Shard;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;

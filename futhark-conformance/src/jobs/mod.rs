@@ -7,7 +7,7 @@ mod process;
 mod queue;
 mod supervise;
 
-pub use queue::Queue;
+pub use queue::{Queue, Shard, part};
 
 use crate::devices::{self, Device};
 use crate::expect::Expectations;

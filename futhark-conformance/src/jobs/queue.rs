@@ -1,9 +1,95 @@
-//! The order in which workers take jobs.
+//! The jobs of a part of a run, `I/N`, and the order in which workers take them.
 
 use super::Job;
 use crate::parallel;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// Part `index` of `count` parts of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Shard {
+    /// The number of this part, counted from 1.
+    pub index: usize,
+    /// The number of parts.
+    pub count: usize,
+}
+
+/// The most parts. Reports list those that are missing.
+const MOST: usize = 10_000;
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parts = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parts {
+            Some((index, count)) if count <= MOST && (1..=count).contains(&index) => {
+                Ok(Shard { index, count })
+            }
+            _ => Err(format!(
+                "expected I/N with I from 1 to N, such as 1/4, and N up to {MOST}"
+            )),
+        }
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Shard, String> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> String {
+        shard.to_string()
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+/// The jobs of a part: groups of jobs such that the parts take about the same time. Depends on nothing but the
+/// jobs and their estimated times.
+pub fn part(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
+    let mut by_build: BTreeMap<(String, String), Vec<Job>> = BTreeMap::new();
+    for job in jobs {
+        let (program, compiler) = job.build();
+        let build = (program.to_owned(), compiler.to_owned());
+        by_build.entry(build).or_default().push(job);
+    }
+    let mut groups: Vec<Vec<Job>> = by_build.into_values().collect();
+    if groups.len() < GROUPS_PER_PART * shard.count {
+        groups = groups.into_iter().flatten().map(|job| vec![job]).collect();
+    }
+    let seconds = |group: &[Job]| group.iter().map(|job| job.seconds).sum::<f64>();
+    groups.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
+    let mut parts: Vec<(f64, Vec<Job>)> = vec![(0.0, Vec::new()); shard.count];
+    for group in groups {
+        let least = parts
+            .iter_mut()
+            .min_by(|one, other| one.0.total_cmp(&other.0));
+        if let Some((load, jobs)) = least {
+            *load += seconds(&group);
+            jobs.extend(group);
+        }
+    }
+    parts.swap_remove(shard.index - 1).1
+}
+
+/// The least number of groups per part for parts of about the same time.
+const GROUPS_PER_PART: usize = 8;
 
 /// The jobs that wait for a worker.
 #[derive(Debug)]
@@ -130,5 +216,67 @@ mod tests {
         assert_eq!((taken(&short), short.waiting().len()), (None, 1));
         let none = queue(0);
         assert_eq!((taken(&none), none.waiting().len()), (None, 3));
+    }
+
+    /// Each program on two backends with two compilers.
+    fn jobs(programs: usize) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        for program in 0..programs {
+            for backend in [Backend::C, Backend::Multicore] {
+                for compiler in ["1", "2"] {
+                    let mut one = job(&format!("{program}.fut"), compiler, 1.0);
+                    one.place.backend = backend.to_string();
+                    jobs.push(one);
+                }
+            }
+        }
+        jobs
+    }
+
+    #[test]
+    fn parts_have_every_job_once_and_take_about_the_same_time() {
+        let mut jobs = jobs(20);
+        for (number, job) in jobs.iter_mut().enumerate() {
+            job.seconds += number as f64;
+        }
+        let parts: Vec<Vec<Job>> = (1..=3)
+            .map(|index| part(jobs.clone(), Shard { index, count: 3 }))
+            .collect();
+        let seconds = |jobs: &[Job]| jobs.iter().map(|job| job.seconds).sum::<f64>();
+        for job in &jobs {
+            let same = parts.iter().flatten();
+            assert_eq!(same.filter(|other| other.place == job.place).count(), 1);
+        }
+        let mean = seconds(&jobs) / 3.0;
+        let loads: Vec<f64> = parts.iter().map(|part| seconds(part)).collect();
+        assert!(
+            loads.iter().all(|load| (load / mean - 1.0).abs() < 0.05),
+            "{loads:?}"
+        );
+        // Jobs that share a build are in one part.
+        for part in &parts {
+            for job in part {
+                let same = part.iter().filter(|other| other.build() == job.build());
+                assert_eq!(same.count(), 2);
+            }
+        }
+    }
+
+    #[test]
+    fn few_jobs_are_divided_one_by_one() {
+        let mut jobs = jobs(1);
+        let count = |jobs: &[Job], text: &str| part(jobs.to_vec(), text.parse().unwrap()).len();
+        assert_eq!([count(&jobs, "1/2"), count(&jobs, "2/2")], [2, 2]);
+        jobs[0].seconds = 4.0;
+        assert_eq!([count(&jobs, "1/2"), count(&jobs, "2/2")], [1, 3]);
+    }
+
+    #[test]
+    fn only_parts_of_a_run_are_read() {
+        let shard: Shard = "2/3".parse().unwrap();
+        assert_eq!((shard.index, shard.count), (2, 3));
+        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", "", "1/4000000000"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong:?}");
+        }
     }
 }

@@ -67,6 +67,22 @@ impl Escaper for Html {
     }
 }
 
+/// Quotes a word for a shell, so that it is one line of visible characters. A word with hidden
+/// characters or `##` is quoted as `$'...'`, which POSIX has since 2024, and
+/// bash, zsh and BusyBox have had before.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if !word.chars().any(is_hidden) && !word.contains("##") {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    } else {
+        let bytes = word.as_bytes().escape_ascii().to_string();
+        format!("$'{}'", bytes.replace('#', r"\x23"))
+    }
+}
+
 /// The text with escapes for hidden characters, except for `kept`.
 #[must_use]
 pub fn visible<'t>(text: &'t str, kept: &str) -> Cow<'t, str> {
@@ -118,6 +134,7 @@ pub fn escape(c: char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn hidden_characters_are_escaped() {
@@ -160,5 +177,38 @@ mod tests {
         let expected = "  wrong:\n  \tat \\x1b[1m1:2\\r3\n    \\::error::x\n  ##\\[group]y\n  ";
         assert_eq!(shown_lines(text, "  "), expected);
         assert_eq!(shown_lines("a\nb", ""), "a\nb");
+    }
+
+    #[test]
+    fn quoted_words_survive_a_shell() {
+        let words = [
+            "plain.fut",
+            "",
+            "a ",
+            "it's",
+            "\"$HOME\" `x` \\n !1 *?[a] ~ # ; & | > \x21",
+            "~",
+            "new\nline\n",
+            "\x1b[31m\x7f\t'\\'\"",
+            "\u{202e}é\u{85}7",
+            "\x017",
+            "-x",
+            "##[error]x",
+        ];
+        for word in words {
+            let quoted = quoted(word);
+            assert_eq!(shown(&quoted), quoted, "shown as it is");
+            let shells = if quoted.starts_with('$') {
+                &["bash"][..]
+            } else {
+                &["bash", "sh"]
+            };
+            for shell in shells {
+                let script = format!("printf %s. {quoted}");
+                let output = Command::new(shell).args(["-c", &script]).output().unwrap();
+                let got = String::from_utf8_lossy(&output.stdout);
+                assert_eq!(got, format!("{word}."), "{shell}: {quoted}");
+            }
+        }
     }
 }

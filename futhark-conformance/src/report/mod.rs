@@ -8,15 +8,13 @@ pub mod groups;
 mod html;
 pub mod json;
 mod junit;
-mod markdown;
 pub mod progress;
-mod repeat;
 mod results;
 pub mod summary;
 mod text;
 
-pub use escape::{shown, shown_lines};
-pub use repeat::{quoted, repeat};
+pub use escape::{quoted, shown, shown_lines};
+pub use groups::repeat;
 pub use results::Report;
 pub use summary::Counts;
 

@@ -1,11 +1,10 @@
 //! What a run found: the records of a run or of the parts of one, from which every report follows.
 
 use super::files::{Format, Target, failed};
-use super::groups::{Group, title};
+use super::groups::{Group, repeat, title};
 use super::json::{JsonReport, Line, Lines, read_error};
-use super::repeat::repeat;
 use super::summary::{Counts, Summary};
-use super::{html, junit, markdown, text};
+use super::{html, junit, text};
 use crate::devices::Device;
 use crate::record::{Header, NOWHERE, Place, Record};
 use std::collections::HashSet;
@@ -285,7 +284,7 @@ impl Report {
         target.write(|out| match format {
             Format::Html => html::write(out, &summary),
             Format::Junit => junit::write(out, &summary),
-            _ => write!(out, "{}", markdown::Page { summary: &summary }),
+            _ => out.write_all(text::markdown(&summary).as_bytes()),
         })
     }
 }

@@ -1,4 +1,5 @@
-//! The report as text, for terminals and logs: `templates/report.txt`.
+//! The report as text: for terminals and logs, `templates/report.txt`, and as Markdown for the page of a CI job,
+//! `templates/report.md`.
 
 use super::groups::{Group, start};
 use super::summary::{Counts, Summary};
@@ -7,14 +8,15 @@ use askama::Template;
 use console::{Alignment, Style, measure_text_width, pad_str};
 
 /// The number of rows of a list, of causes in full and in the overview, of lines of a message, and of
-/// programs of a cause.
+/// programs of a cause. GitHub shows at most 1 MiB.
 const ROWS: usize = 40;
 const CAUSES: usize = 30;
 const OVERVIEW: usize = 60;
 const MESSAGE: usize = 40;
 const PROGRAMS: usize = 6;
-/// The number of characters of a reason in a list.
+/// The number of characters of a reason in a list, and of a message in Markdown.
 const REASON: usize = 160;
+const CHARACTERS: usize = 4000;
 
 #[derive(Template)]
 #[template(path = "report.txt")]
@@ -28,6 +30,19 @@ pub(super) fn render(summary: &Summary<'_>) -> String {
     let text = Text { summary }.to_string();
     let lines = text.lines().map(|line| format!("{}\n", line.trim_end()));
     lines.collect()
+}
+
+/// A table of backends, the failures by cause with new ones first, and reasons for expected failures
+/// and skips.
+#[derive(Template)]
+#[template(path = "report.md")]
+struct Page<'s, 'r> {
+    summary: &'s Summary<'r>,
+}
+
+/// The report as Markdown.
+pub(super) fn markdown(summary: &Summary<'_>) -> String {
+    Page { summary }.to_string()
 }
 
 /// A row with its counts for each backend, device and compiler.
@@ -86,7 +101,7 @@ fn fail(cause: &Group<'_>) -> String {
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::tests::{record, report};
+    use crate::report::tests::{compared, record, report};
     use std::sync::Arc;
 
     fn rendered(records: &[Record]) -> String {
@@ -236,5 +251,57 @@ mod tests {
             text.contains("results.jsonl: 0 broken, 1 fixed, 1 unchanged"),
             "{text}"
         );
+    }
+
+    fn summary(records: &[(Record, bool)]) -> String {
+        let report = compared(records);
+        markdown(&Summary::of(&report))
+    }
+
+    #[test]
+    fn new_failures_come_first_in_markdown() {
+        let mut old = record("a.fut", "c", Outcome::Fail);
+        old.finding.message = "old cause".into();
+        let mut new = record("b.fut", "opencl", Outcome::Fail);
+        new.finding.message = "new cause".into();
+        let text = summary(&[(old.clone(), false), (old, false), (new, true)]);
+        assert!(
+            text.contains("| c | cpu | 1 | 0 | **2** ❌ | 0 | 0 | 0.0 s |"),
+            "{text}"
+        );
+        let places = ["<b>1 new</b>", "old cause"].map(|words| text.find(words).unwrap());
+        assert!(places[0] < places[1], "{text}");
+        assert!(
+            text.contains("--check &#39;blocks:main #0&#39;</pre>"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn texts_are_not_interpreted_as_markdown() {
+        let mut evil = record("a|b.fut", "c", Outcome::Fail);
+        evil.finding.message = "</pre><img src=x> `a` *b*\n\n\n# c\n::error::x".into();
+        Arc::make_mut(&mut evil.place).compiler = "1|2 *x*".into();
+        let text = summary(&[(evil, false)]);
+        assert!(
+            !text.contains("</pre><img") && !text.contains("<img"),
+            "{text}"
+        );
+        assert!(text.contains("| 1&#124;2 &#42;x&#42; |"), "{text}");
+        assert!(text.contains("&#96;a&#96; &#42;b&#42;</summary>"), "{text}");
+    }
+
+    #[test]
+    fn the_summary_stays_below_the_limit_of_github() {
+        let records: Vec<_> = (0..1000)
+            .map(|number| {
+                let mut one = record(&format!("{number}.fut"), "c", Outcome::Fail);
+                one.finding.message = format!("1 {}", "<é>".repeat(3000));
+                (one, false)
+            })
+            .collect();
+        let text = summary(&records);
+        assert!(text.len() < 1 << 20, "{}", text.len());
+        assert!(text.contains("more causes: see the HTML report."));
     }
 }

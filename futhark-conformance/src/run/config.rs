@@ -6,8 +6,8 @@ use crate::cli::{
 };
 use crate::corpus::Corpus;
 use crate::devices::Emulate;
+use crate::jobs::Shard;
 use crate::pattern::CheckPattern;
-use crate::shard::Shard;
 use clap::{Args, Parser as _};
 use std::path::PathBuf;
 use std::time::Duration;

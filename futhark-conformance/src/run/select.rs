@@ -8,12 +8,11 @@ use crate::corpus::Corpus;
 use crate::cover::{self, Constructs};
 use crate::devices;
 use crate::expect::Expectations;
-use crate::jobs::Job;
+use crate::jobs::{self, Job};
 use crate::pattern::CheckPattern;
 use crate::record::{Place, Record};
 use crate::report::{Report, about, counted};
 use crate::say::errln;
-use crate::shard;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
@@ -42,7 +41,7 @@ impl Choice<'_> {
             job.seconds = self.times.estimate(job);
         }
         if let Some(shard) = config.shard {
-            jobs = shard::part(jobs, shard);
+            jobs = jobs::part(jobs, shard);
         }
         // The longest first, so that the workers end at about the same time; or, if perhaps not all end, the fastest.
         jobs.sort_by(|one, other| match config.budget.is_some() {
