@@ -1,18 +1,15 @@
 //! The subcommands, and the exit codes of the program.
 //!
 //! ```text
-//! programs ─▶ perform ─┬─ plan ─ select           which jobs, in which order
+//! commands ─▶ perform ─┬─ plan ─ select           which jobs, in which order
 //!                      ├─ resume                  which of them an earlier run has ended
 //!                      └─ jobs, expect, report    run, judge, report
 //! ```
 
+mod commands;
 mod config;
-mod devices;
-mod list;
 mod perform;
 mod plan;
-mod programs;
-mod reports;
 mod resume;
 mod select;
 mod setup;
@@ -22,17 +19,14 @@ pub use config::Config;
 pub use perform::run;
 pub use trials::test;
 
-use crate::cli::{Cli, Command, PrepareArgs};
-use crate::corpus::Corpus;
+use crate::child;
+use crate::cli::{Cli, Command};
 use crate::harness::limits;
 use crate::leash::{self, Leash};
 use crate::report::shown_lines;
 use crate::say::{self, errln};
-use crate::{child, prepare};
 use clap::Parser as _;
 use futhark_safe::compile::process;
-use reports::verdict;
-use setup::{find_compilers, settings, threads};
 use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -111,13 +105,13 @@ fn command(command: &Command) -> Result<Exit, Ended> {
         process::limit_time(Duration::from_secs(work.timeout));
     }
     match command {
-        Command::Run(args) => programs::run(args),
-        Command::List(args) => list::run(args),
-        Command::Explain { check } => list::explain(check),
-        Command::Report(args) => reports::report(args),
-        Command::Diff(args) => reports::diff(args),
-        Command::Prepare(args) => prepare_programs(args),
-        Command::Devices(args) => devices::run(args),
+        Command::Run(args) => commands::run(args),
+        Command::List(args) => commands::list(args),
+        Command::Explain { check } => commands::explain(check),
+        Command::Report(args) => commands::report(args),
+        Command::Diff(args) => commands::diff(args),
+        Command::Prepare(args) => commands::prepare(args),
+        Command::Devices(args) => commands::devices(args),
         Command::Child => {
             child::main().map_err(usage)?;
             Ok(Exit::Held)
@@ -140,14 +134,4 @@ pub fn child_process() {
     };
     let exit = self::command(&command).unwrap_or_else(|ended| ended.shown());
     std::process::exit(exit as i32);
-}
-
-fn prepare_programs(args: &PrepareArgs) -> Result<Exit, Ended> {
-    let corpus = Corpus::find(&args.paths).map_err(usage)?;
-    corpus.must_be_readable().map_err(usage)?;
-    let mut settings = settings(&args.work)?;
-    let compilers = find_compilers(&args.futhark, &mut settings)?;
-    let threads = threads(args.jobs);
-    prepare::run(args, corpus.files(), &compilers, &settings, threads).map_err(could_not_run)?;
-    Ok(Exit::Held)
 }

@@ -1,8 +1,7 @@
 //! Settings that several subcommands derive from their arguments.
 
 use super::{Ended, could_not_run, usage};
-use crate::cli::{MachineArgs, RunArgs, WorkArgs};
-use crate::corpus::Corpus;
+use crate::cli::{MachineArgs, WorkArgs};
 use crate::devices::{self, Device, Search};
 use crate::files;
 use crate::harness::build::CANNOT_COMPILE;
@@ -49,18 +48,6 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
             ..RunSpec::default()
         },
     })
-}
-
-/// The programs of a run; warns of patterns that exclude none.
-pub fn corpus(args: &RunArgs) -> Result<Corpus, Ended> {
-    let mut corpus = Corpus::find(&args.paths).map_err(usage)?;
-    for pattern in &args.exclude {
-        if corpus.exclude(pattern.clone()) == 0 {
-            let text = format!("--exclude {pattern} matches no further program");
-            errln!("warning: {}", shown(&text));
-        }
-    }
-    Ok(corpus)
 }
 
 /// The number of jobs to run at a time.

@@ -1,0 +1,260 @@
+//! The subcommands: each returns the exit code of the program.
+
+use super::config::Config;
+use super::perform::perform;
+use super::setup::{find_compilers, probe, settings, threads, warn};
+use super::{Ended, Exit, could_not_run, usage};
+use crate::blocks::TestBlocks;
+use crate::checks::{self, Check};
+use crate::cli::{DevicesArgs, DiffArgs, ListArgs, PrepareArgs, ReportArgs, RunArgs};
+use crate::corpus::Corpus;
+use crate::devices::{self, Device, Kind};
+use crate::report::difference::{self, Change};
+use crate::report::{Counts, Report, counted, quoted, shown};
+use crate::say::{self, errln, outln};
+use anyhow::anyhow;
+use futhark_manifest::Backend;
+use futhark_safe::compile::Toolchain;
+use std::path::Path;
+
+/// Checks programs, and prints and writes reports.
+pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
+    check_options(&args.config)?;
+    let mut corpus = Corpus::find(&args.paths).map_err(usage)?;
+    for pattern in &args.exclude {
+        if corpus.exclude(pattern.clone()) == 0 {
+            let text = format!("--exclude {pattern} matches no further program");
+            errln!("warning: {}", shown(&text));
+        }
+    }
+    let mut report = perform(&corpus, &args.config, &args.reports)?;
+    say::out(format_args!("{report}"));
+    if let Some(left_out) = &report.left_out {
+        outln!("{left_out}");
+    }
+    report.finish().map_err(could_not_run)?;
+    verdict(report.counts())
+}
+
+/// Refuses options that would have no effect, or name files that cannot be used.
+fn check_options(config: &Config) -> Result<(), Ended> {
+    if let Some(path) = &config.inputs.input {
+        let failed = |why: &str| usage(anyhow!("failed to read --input {}: {why}", path.display()));
+        let data = std::fs::metadata(path).map_err(|error| failed(&error.to_string()))?;
+        if !data.is_file() {
+            return Err(failed("not a regular file"));
+        }
+    }
+    if let Some(folder) = &config.work.build_dir
+        && folder.exists()
+        && !folder.is_dir()
+    {
+        let folder = folder.display();
+        return Err(usage(anyhow!("--build-dir {folder} is not a folder")));
+    }
+    Ok(())
+}
+
+/// The exit code for the results of a run.
+pub fn verdict(total: Counts) -> Result<Exit, Ended> {
+    if total.failed > 0 {
+        Ok(Exit::Failed)
+    } else if total.passed + total.expected == 0 {
+        Err(could_not_run(anyhow!(
+            "nothing was checked: every program or check was skipped or filtered out"
+        )))
+    } else {
+        Ok(Exit::Held)
+    }
+}
+
+/// Shows and writes the results of earlier runs.
+pub fn report(args: &ReportArgs) -> Result<Exit, Ended> {
+    let targets = args.reports.targets(args.json.as_deref()).map_err(usage)?;
+    let mut report = Report::read(&args.files).map_err(usage)?;
+    if let Some(file) = &args.baseline {
+        report.baseline = Some(Box::new(Report::read([file]).map_err(usage)?));
+    }
+    report.targets = targets;
+    say::out(format_args!("{report}"));
+    report.finish().map_err(could_not_run)?;
+    let total = report.counts();
+    let is_complete = report.missing.is_empty();
+    if total.failed == 0 && !is_complete {
+        return Err(could_not_run(anyhow!(
+            "the report is incomplete; missing: {}",
+            report.missing.join(", ")
+        )));
+    }
+    verdict(total)
+}
+
+/// Compares two reports, or the compilers of one.
+pub fn diff(args: &DiffArgs) -> Result<Exit, Ended> {
+    let read = |path: &Path| Report::read([path]).map_err(usage);
+    let old = read(&args.old)?;
+    let new = args.new.as_deref().map(read).transpose()?;
+    let comparisons = match &new {
+        Some(new) => difference::of_runs(&old, new),
+        None => difference::of_compilers(&old),
+    };
+    if comparisons.is_empty() {
+        return Err(could_not_run(anyhow!(
+            "nothing to compare: the reports have no compiler in common, or the only report has one compiler"
+        )));
+    }
+    for comparison in &comparisons {
+        say::out(format_args!("{comparison}"));
+    }
+    let broken = comparisons.iter().any(|one| one.count(Change::Broken) > 0);
+    Ok(if broken { Exit::Failed } else { Exit::Held })
+}
+
+/// Prints the page of a check.
+pub fn explain(name: &str) -> Result<Exit, Ended> {
+    let check = Check::named(name).ok_or_else(|| {
+        let names: Vec<&str> = checks::ALL.iter().map(|check| check.name).collect();
+        usage(anyhow!(
+            "no check is called {name:?}; the checks are: {}",
+            names.join(", ")
+        ))
+    })?;
+    say::out(format_args!("{}", check.page));
+    Ok(Exit::Held)
+}
+
+/// Prints the checks, or the programs and their test cases.
+pub fn list(args: &ListArgs) -> Result<Exit, Ended> {
+    if args.checks {
+        let width = checks::ALL
+            .iter()
+            .map(|check| check.name.len())
+            .max()
+            .unwrap_or(0);
+        for check in checks::ALL {
+            outln!("{:width$}  {}", check.name, check.about());
+            let sections: Vec<&str> = check.sections().collect();
+            outln!("{:width$}  proves: {}", "", sections.join(", "));
+        }
+        return Ok(Exit::Held);
+    }
+    for program in Corpus::find(&args.paths).map_err(usage)?.files() {
+        if say::is_closed() {
+            break;
+        }
+        let blocks = match &program.skip {
+            Some(reason) => Err(format!("skipped: {reason}")),
+            None => blocks(&program.path),
+        };
+        let about = match &blocks {
+            Ok(blocks) if blocks.compile_error.is_some() => "must not compile".to_owned(),
+            Ok(blocks) => counted(blocks.cases.len(), "test case"),
+            Err(error) => error.clone(),
+        };
+        outln!("{}: {}", shown(&program.name()), shown(&about));
+        let blocks = blocks.ok().filter(|_| args.cases);
+        for case in blocks.into_iter().flat_map(|blocks| blocks.cases) {
+            // It matches only this case.
+            let pattern = format!("blocks:{}", case.title());
+            outln!("  --check {}", quoted(&pattern));
+        }
+    }
+    Ok(Exit::Held)
+}
+
+fn blocks(program: &Path) -> Result<TestBlocks, String> {
+    let source = std::fs::read_to_string(program).map_err(|error| error.to_string());
+    let blocks =
+        source.and_then(|text| TestBlocks::parse(&text).map_err(|error| error.to_string()));
+    blocks.map_err(|error| format!("failed to parse its test blocks: {error}"))
+}
+
+/// Compiles programs to check them on machines without compilers.
+pub fn prepare(args: &PrepareArgs) -> Result<Exit, Ended> {
+    let corpus = Corpus::find(&args.paths).map_err(usage)?;
+    corpus.must_be_readable().map_err(usage)?;
+    let mut settings = settings(&args.work)?;
+    let compilers = find_compilers(&args.futhark, &mut settings)?;
+    let threads = threads(args.jobs);
+    crate::prepare::run(args, corpus.files(), &compilers, &settings, threads)
+        .map_err(could_not_run)?;
+    Ok(Exit::Held)
+}
+
+/// Prints what this machine can build and run, and what is missing.
+pub fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
+    for name in Toolchain::VARIABLES {
+        if let Some(value) = std::env::var_os(name) {
+            outln!("{name}={}", shown(&value.to_string_lossy()));
+        }
+    }
+    let mut settings = settings(&args.work)?;
+    let compilers = find_compilers(&args.machine.futhark, &mut settings).inspect_err(|_| {
+        outln!("The backends are tried with a Futhark program, so install a compiler first.");
+    })?;
+    for compiler in &compilers {
+        let text = format!("Futhark {} ({})", compiler.version, compiler.path);
+        outln!("{}", shown(&text));
+    }
+    let devices = probe(&args.machine, &compilers, &settings);
+    warn(&devices);
+    let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
+    for device in &devices {
+        outln!("{}", line(device));
+        if let Some(advice) = advice(device) {
+            outln!("{:10} {advice}", "");
+        }
+    }
+    let works = |device: &Device| device.usable && device.failure.is_empty();
+    match devices.iter().any(works) {
+        true => Ok(Exit::Held),
+        false => Ok(Exit::CouldNotRun),
+    }
+}
+
+/// The backend, the device, and whether it works.
+fn line(device: &Device) -> String {
+    let (name, reason) = (&device.name, device.why());
+    let options = device.options.iter();
+    let options: String = options.map(|option| format!(" with {option}")).collect();
+    let kind = match device.kind {
+        Kind::Real if device.known_bad => ", known to compute wrong results",
+        Kind::Real => "",
+        Kind::Simulated => ", simulated",
+        Kind::Emulated => ", emulated",
+    };
+    let text = match (device.usable, device.kind) {
+        _ if !device.failure.is_empty() => format!("fails: {name}"),
+        (true, Kind::Emulated) => format!("usable{kind}: {name} (no real one: {reason})"),
+        (true, _) => format!("usable{options}{kind}: {name}"),
+        (false, _) if device.is_unfit() => format!("not usable: {name}: {reason}"),
+        (false, _) => format!("not usable: {reason}"),
+    };
+    shown(&format!("{:10} {text}", device.backend.as_str())).into_owned()
+}
+
+/// What to install, if a real GPU is missing.
+fn advice(device: &Device) -> Option<&'static str> {
+    if device.kind != Kind::Emulated && device.usable {
+        return None;
+    }
+    match device.backend {
+        // Its driver is installed.
+        Backend::OpenCl if device.is_unfit() => None,
+        Backend::OpenCl => Some(
+            "to use it: the OpenCL driver of your card, or PoCL for the processor (Debian: apt-get install \
+             opencl-headers pocl-opencl-icd)",
+        ),
+        Backend::Cuda => Some(
+            "to use it: the driver of an NVIDIA card, and CUDA 12 or 13 with NVRTC (Debian 13: apt-get install \
+             nvidia-driver nvidia-cuda-toolkit, from non-free; Debian 12: `ci/setup` installs CUDA 12; otherwise set \
+             CUDA_HOME)",
+        ),
+        Backend::Hip => Some(
+            "to use it: the driver of an AMD card, and ROCm with hiprtc (Debian: apt-get install libamdhip64-dev; \
+             otherwise set ROCM_PATH)",
+        ),
+        // The reason says what to install.
+        _ => None,
+    }
+}
