@@ -59,7 +59,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         &spec.run.build_dir,
         program,
         spec.device.backend,
-        &spec.compiler,
+        &spec.compiler.path,
     );
     let compiled = checks::build(&build, &blocks, steps);
     drop(lock);

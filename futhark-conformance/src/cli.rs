@@ -271,15 +271,8 @@ fn backend(name: &str) -> Result<Backend, String> {
 
 pub(crate) fn architecture(name: &str) -> Result<String, String> {
     // A feature such as `:xnack+` can follow the name of an AMD architecture.
-    let base = name.split(':').next().unwrap_or_default();
-    let number = ["sm_", "compute_", "gfx"]
-        .iter()
-        .find_map(|prefix| base.strip_prefix(prefix));
-    let is_number = |number: &str| {
-        number.starts_with(|c: char| c.is_ascii_digit())
-            && number.chars().all(|c| c.is_ascii_alphanumeric())
-    };
-    match number.is_some_and(is_number) {
+    let pattern = regex::Regex::new("^(sm_|compute_|gfx)[0-9][0-9A-Za-z]*(:.*)?$");
+    match pattern.is_ok_and(|pattern| pattern.is_match(name)) {
         true => Ok(name.to_owned()),
         false => Err("expected an architecture such as sm_90, compute_90 or gfx90a".to_owned()),
     }

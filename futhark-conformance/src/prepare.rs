@@ -103,9 +103,7 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
             .map(|recorded| matches!(recorded, Recorded::Refusal(_)))
             .map_err(|error| format!("{place}: {error:#}"))
     });
-    let refused = outcomes
-        .iter()
-        .filter(|outcome| matches!(outcome, Ok(true)));
+    let refused = outcomes.iter().filter(|outcome| **outcome == Ok(true));
     let refused = refused.count();
     let failures: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();
     if !failures.is_empty() {

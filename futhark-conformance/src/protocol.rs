@@ -8,7 +8,7 @@
 
 use crate::devices::Device;
 use crate::pattern::CheckPattern;
-use crate::record::Finding;
+use crate::record::{CompilerInfo, Finding};
 use crate::toolchain::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub struct JobSpec {
     /// The device, which also selects the backend.
     pub device: Device,
     /// The Futhark compiler.
-    pub compiler: PathBuf,
+    pub compiler: CompilerInfo,
     /// The checks to run; all checks if empty.
     pub checks: Vec<CheckPattern>,
     /// What earlier processes of this job have done.
@@ -63,9 +63,7 @@ pub struct RunSpec {
     /// The folders with files for test blocks, besides that of each program; any folder if there is none.
     pub data_folders: Option<Vec<PathBuf>>,
     /// All compilers of the run, oldest first, for comparison.
-    pub compilers: Vec<PathBuf>,
-    /// Their labels in reports.
-    pub labels: Vec<String>,
+    pub compilers: Vec<CompilerInfo>,
     /// The compilers as the parent has found them.
     pub seen: Vec<Seen>,
     /// The architectures to compile kernels for.
@@ -155,7 +153,7 @@ mod tests {
                 kind: Kind::Simulated,
                 ..Device::host(Backend::OpenCl)
             },
-            compiler: "/x/futhark".into(),
+            compiler: CompilerInfo::new("1", "/x/futhark"),
             checks: vec!["blocks:main #0".to_owned().into(), "a*".to_owned().into()],
             earlier: Earlier {
                 ended: ["compile".to_owned(), "blocks:f #0".to_owned()].into(),
@@ -170,8 +168,7 @@ mod tests {
                 regressions: "r".into(),
                 input: None,
                 data_folders: Some(vec!["/x/data".into()]),
-                compilers: vec!["/x/futhark".into(), "/y/futhark".into()],
-                labels: vec!["1-3fa9c1".to_owned(), "1-70aa21".to_owned()],
+                compilers: vec![CompilerInfo::new("1", "/x/futhark")],
                 seen: vec![Seen {
                     path: "/x/futhark".into(),
                     version: "0.25.32.\n".to_owned(),

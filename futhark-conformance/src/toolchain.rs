@@ -9,7 +9,6 @@ use futhark_safe::compile::{Build, Compiler, Error, Recording};
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use std::env;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// A compiler, or a recording, which replaces one for the recorded programs.
@@ -156,7 +155,8 @@ pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<Com
 ///
 /// # Errors
 /// If the compiler was replaced since the run began, or it is none of `seen` and cannot be used.
-pub fn open(path: &Path, seen: &[Seen]) -> Result<Futhark, Error> {
+pub fn open(compiler: &CompilerInfo, seen: &[Seen]) -> Result<Futhark, Error> {
+    let path = Path::new(&compiler.path);
     let seen = seen.iter().find(|seen| seen.path == path);
     Futhark::at(path, || match seen {
         Some(seen) => Compiler::as_seen(path, &seen.version, &seen.stamp),
@@ -164,35 +164,7 @@ pub fn open(path: &Path, seen: &[Seen]) -> Result<Futhark, Error> {
     })
 }
 
-/// The compilers in `named` that are not among `compilers`, to compare results with.
-///
-/// # Errors
-/// If a compiler cannot be used.
-pub fn others(
-    named: &[PathBuf],
-    compilers: &[CompilerInfo],
-    run: &mut RunSpec,
-) -> anyhow::Result<Vec<CompilerInfo>> {
-    if named.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut others = self::compilers(named, run)?;
-    others.retain(|other| compilers.iter().all(|one| one.path != other.path));
-    Ok(others)
-}
-
 fn describe(futhark: &Futhark) -> anyhow::Result<CompilerInfo> {
-    let version = futhark.version();
-    let version = match version.number {
-        Some((major, minor, patch)) => format!("{major}.{minor}.{patch}"),
-        None => version
-            .text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_owned(),
-    };
     let program = futhark.path();
     let path = program.to_str().with_context(|| {
         format!(
@@ -201,10 +173,12 @@ fn describe(futhark: &Futhark) -> anyhow::Result<CompilerInfo> {
         )
     })?;
     let file = file_of(program).unwrap_or_else(|| program.to_owned());
+    // The file may be one that can only be executed, or a recording. Versions and paths distinguish compilers, too.
+    let content = std::fs::read(file).ok();
+    let hash = content.map(|content| hex(&Hash::hash(&content)));
     Ok(CompilerInfo {
-        // Without it, versions and paths still distinguish compilers.
-        hash: hash_of(&file).unwrap_or_default(),
-        ..CompilerInfo::new(version, path)
+        hash: hash.unwrap_or_default(),
+        ..CompilerInfo::new(futhark.version().to_string(), path)
     })
 }
 
@@ -216,12 +190,4 @@ fn file_of(program: &Path) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let mut files = env::split_paths(&path).map(|folder| folder.join(program));
     files.find(|file| file.is_file())
-}
-
-/// The SHA-256 hash of an executable, in hexadecimal digits.
-///
-/// # Errors
-/// If the file cannot be read, for example because it can only be executed, or is a recording.
-fn hash_of(program: &Path) -> io::Result<String> {
-    Ok(hex(&Hash::hash(&std::fs::read(program)?)))
 }

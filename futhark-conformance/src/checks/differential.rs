@@ -33,7 +33,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
     };
     let backend = env.program().backend;
-    let label = env.label(&env.spec.compiler);
+    let label = &env.spec.compiler.version;
     let here = format!("{backend} of Futhark {label}");
     // Jobs for several devices may check the same program at the same time.
     let place = format!("{here} {}", env.device().name);
@@ -103,11 +103,11 @@ fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
         return Ok((env.sequential(own)?, "c".to_owned()));
     }
     let mut others = env.spec.run.compilers.iter();
-    let Some(compiler) = others.rfind(|other| *other != own) else {
+    let Some(compiler) = others.rfind(|other| other.path != own.path) else {
         skip!(
             "no library to compare with: backend c is compared between compilers; add one with --against"
         );
     };
-    let name = format!("c of Futhark {}", env.label(compiler));
+    let name = format!("c of Futhark {}", compiler.version);
     Ok((env.sequential(compiler)?, name))
 }

@@ -41,7 +41,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let Some(server) = prepare(steps, "server", "build", || Server::build(env)) else {
         return;
     };
-    let place = format!("server-{}", env.label(&env.spec.compiler));
+    let place = format!("server-{}", env.spec.compiler.version);
     let sides = Sides {
         env,
         tested: &server,

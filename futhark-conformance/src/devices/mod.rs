@@ -224,21 +224,22 @@ pub fn insist(emulate: Emulate, devices: &[Device]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The columns of a run: all usable devices. For a requested backend without one, programs are
-/// only compiled.
+/// The columns of a run among devices in the order of their backends: all usable ones. For a requested backend
+/// without one, programs are only compiled.
 ///
 /// # Errors
 /// If there are neither devices nor requested backends.
 pub fn columns(devices: &[Device], asked: &[Backend]) -> anyhow::Result<Vec<Device>> {
-    let mut columns: Vec<Device> = Vec::new();
-    for device in devices {
-        let backend = device.backend;
-        let has_one = |devices: &[Device]| devices.iter().any(|other| other.backend == backend);
-        let usable = devices.iter().any(|d| d.usable && d.backend == backend);
-        if device.usable || asked.contains(&backend) && !usable && !has_one(&columns) {
-            columns.push(device.clone());
-        }
-    }
+    let works = |backend| {
+        devices
+            .iter()
+            .any(|one| one.usable && one.backend == backend)
+    };
+    let is_column = |device: &&Device| {
+        device.usable || asked.contains(&device.backend) && !works(device.backend)
+    };
+    let mut columns: Vec<Device> = devices.iter().filter(is_column).cloned().collect();
+    columns.dedup_by(|one, other| !one.usable && one.backend == other.backend);
     if columns.is_empty() {
         let reasons = devices.iter();
         let reasons = reasons.map(|device| format!("\n{}: {}", device.backend, device.reason));

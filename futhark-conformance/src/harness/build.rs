@@ -66,11 +66,11 @@ impl BuildLock {
     /// After ten minutes, or on a system without file locks, it returns without the lock, and two
     /// processes may compile the same library.
     #[must_use]
-    pub fn take(build_dir: &Path, program: &Path, backend: Backend, compiler: &Path) -> BuildLock {
+    pub fn take(build_dir: &Path, program: &Path, backend: Backend, compiler: &str) -> BuildLock {
         let key = key(&[
             program.as_os_str().as_encoded_bytes(),
             backend.as_str().as_bytes(),
-            compiler.as_os_str().as_encoded_bytes(),
+            compiler.as_bytes(),
         ]);
         let folder = build_dir.join("turns");
         let path = folder.join(key);

@@ -7,6 +7,7 @@ use crate::blocks::TestBlocks;
 use crate::devices::Device;
 use crate::inputs::{self, Random, Store};
 use crate::protocol::JobSpec;
+use crate::record::CompilerInfo;
 use crate::toolchain::{self, Futhark};
 use crate::values::{data, found};
 use futhark_manifest::{Backend, Program};
@@ -46,7 +47,7 @@ pub struct Env<'a> {
     pub remark: Remark,
     /// The program for backend `c` by compilers, or why it is not available. Each library is loaded with a
     /// table of its own and shares nothing, so one process can compare several.
-    pub others: Mutex<HashMap<PathBuf, Result<Library, String>>>,
+    pub others: Mutex<HashMap<String, Result<Library, String>>>,
     /// The context that the steps share.
     pub context: SharedContext,
 }
@@ -262,23 +263,11 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// A compiler's name in messages: its label, or its path.
-    #[must_use]
-    pub fn label(&self, compiler: &Path) -> String {
-        let run = &self.spec.run;
-        let mut labels = run.compilers.iter().zip(&run.labels);
-        let label = labels.find(|(path, _)| *path == compiler);
-        label.map_or_else(
-            || compiler.display().to_string(),
-            |(_, label)| label.clone(),
-        )
-    }
-
     /// Opens a compiler of the run.
     ///
     /// # Errors
     /// If it was replaced since the run began.
-    pub fn open(&self, compiler: &Path) -> Result<Futhark, compile::Error> {
+    pub fn open(&self, compiler: &CompilerInfo) -> Result<Futhark, compile::Error> {
         toolchain::open(compiler, &self.spec.run.seen)
     }
 
@@ -287,19 +276,19 @@ impl<'a> Env<'a> {
     ///
     /// # Errors
     /// A skip, if the program does not compile. The job of that compiler reports the failure.
-    pub fn sequential(&self, compiler: &Path) -> StepResult<Library> {
+    pub fn sequential(&self, compiler: &CompilerInfo) -> StepResult<Library> {
         let load = || {
             let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
             let (run, backend) = (&self.spec.run, Backend::C);
             let build = build::build(self.source, backend, run.optimise).out_dir(&run.build_dir);
             let build = found.select(build);
-            let _lock = BuildLock::take(&run.build_dir, self.source, backend, compiler);
+            let _lock = BuildLock::take(&run.build_dir, self.source, backend, &compiler.path);
             Library::build(&build).map_err(|error| format!("{error:#}"))
         };
         let mut others = locked(&self.others);
-        let library = others.entry(compiler.to_owned()).or_insert_with(load);
+        let library = others.entry(compiler.path.clone()).or_insert_with(load);
         library.clone().map_err(|reason| {
-            let compiler = compiler.display();
+            let compiler = &compiler.path;
             Stop::skip(format!(
                 "no library to compare with, for c by {compiler}: {reason}"
             ))

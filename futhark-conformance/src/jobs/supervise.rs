@@ -26,7 +26,7 @@ use crate::emulated::FINDINGS;
 use crate::protocol::{Earlier, Event, JobSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome, name};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
@@ -61,7 +61,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
         let spec = JobSpec {
             program: Some(job.program.clone()),
             device: job.device.clone(),
-            compiler: PathBuf::from(&job.compiler.path),
+            compiler: job.compiler.clone(),
             checks: job.checks.clone(),
             earlier: progress.earlier.clone(),
             run: settings.run.clone(),
@@ -243,7 +243,7 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
     let spec = JobSpec {
         program: None,
         device: device.clone(),
-        compiler: PathBuf::from(&compiler.path),
+        compiler: compiler.clone(),
         checks: Vec::new(),
         earlier: Earlier::default(),
         run: settings.run.clone(),

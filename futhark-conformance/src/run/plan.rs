@@ -44,8 +44,11 @@ impl<'c> Plan<'c> {
         let expectations = expectations(corpus, config)?;
         let mut settings = settings(&config.work)?;
         let compilers = find_compilers(&config.machine.futhark, &mut settings)?;
-        let against =
-            toolchain::others(&config.against, &compilers, &mut settings.run).map_err(usage)?;
+        let mut against = match config.against.as_slice() {
+            [] => Vec::new(),
+            named => toolchain::compilers(named, &mut settings.run).map_err(usage)?,
+        };
+        against.retain(|other| compilers.iter().all(|one| one.path != other.path));
         let baseline = config.baseline.clone();
         let baseline = baseline.map(|file| Report::read([file]));
         let baseline = baseline.transpose().map_err(usage)?;
@@ -67,10 +70,7 @@ impl<'c> Plan<'c> {
         run.input = config.inputs.input.clone();
         run.data_folders = data_folders(corpus, config);
         run.architectures = config.architectures.clone();
-        for compiler in compilers.iter().chain(&against) {
-            run.compilers.push(PathBuf::from(&compiler.path));
-            run.labels.push(compiler.version.clone());
-        }
+        run.compilers = compilers.iter().chain(&against).cloned().collect();
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
         let chosen = devices::columns(&devices, &config.machine.backends).map_err(could_not_run)?;

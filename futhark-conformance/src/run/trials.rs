@@ -41,9 +41,8 @@ use std::sync::Arc;
 #[must_use]
 pub fn test(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> ExitCode {
     child_process();
-    let _leash = Leash::hold();
     match Corpus::find(paths) {
-        Ok(corpus) => Config::default().tests(&corpus),
+        Ok(corpus) => Config::default().test(&corpus),
         Err(error) => usage(error).shown().into(),
     }
 }
@@ -68,10 +67,6 @@ impl Config {
     #[must_use]
     pub fn test(&self, corpus: &Corpus) -> ExitCode {
         let _leash = Leash::hold();
-        self.tests(corpus)
-    }
-
-    fn tests(&self, corpus: &Corpus) -> ExitCode {
         let arguments = Arguments::from_args();
         match trials(corpus, self) {
             Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
