@@ -3,8 +3,7 @@
 //! use with the C++ compiler of the machine. Child processes find it through the variables that
 //! name the libraries of a backend.
 
-use crate::files::key;
-use crate::parallel;
+use crate::files::{key, replace_file};
 use anyhow::{Context as _, bail};
 use futhark_safe::compile::process;
 use std::ffi::OsString;
@@ -152,52 +151,41 @@ fn compiler() -> anyhow::Result<(OsString, String)> {
     }
 }
 
-/// Runs a command of the C++ compiler.
-fn run(command: &mut Command) -> anyhow::Result<()> {
-    let compiler = command.get_program().display().to_string();
-    // Not the limit of a case, which is for the programs under test.
-    let limit = Some(Duration::from_secs(600));
-    let output =
-        process::run_within(command, limit).with_context(|| format!("failed to run {compiler}"))?;
-    if !output.status.success() {
-        bail!(
-            "{compiler} cannot compile the emulated device:\n{}",
-            output.stderr().trim()
-        );
-    }
-    Ok(())
-}
-
 /// Compiles in a temporary folder and renames it, because other processes may do the same.
 fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()> {
     let fresh = tempfile::tempdir_in(dir)?;
     let mut units = Vec::new();
     for (name, text) in SOURCES {
         let path = fresh.path().join(name);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(&path, text)
+        replace_file(&path, text.as_bytes())
             .with_context(|| format!("failed to write {}", path.display()))?;
         if name.ends_with(".cpp") {
             units.push(path);
         }
     }
-    let objects: Vec<PathBuf> = units.iter().map(|unit| unit.with_extension("o")).collect();
-    let work: Vec<_> = units.iter().zip(&objects).collect();
-    let compiled = parallel::map(&work, parallel::processors(), |(unit, object)| {
-        run(Command::new(compiler)
-            .args(["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c"])
-            .arg(unit)
-            .arg("-o")
-            .arg(object))
-    });
-    compiled.into_iter().collect::<anyhow::Result<()>>()?;
-    run(Command::new(compiler)
-        .args(["-shared", "-o"])
-        .arg(fresh.path().join(LIBRARY))
-        .args(&objects)
-        .args(["-ldl", "-pthread"]))?;
+    let mut command = Command::new(compiler);
+    command.args([
+        "-std=c++17",
+        "-O2",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-shared",
+        "-o",
+    ]);
+    command.arg(fresh.path().join(LIBRARY)).args(&units);
+    command.args(["-ldl", "-pthread"]);
+    // Not the limit of a case, which is for the programs under test.
+    let limit = Some(Duration::from_secs(600));
+    let name = compiler.display();
+    let output = process::run_within(&mut command, limit)
+        .with_context(|| format!("failed to run {name}"))?;
+    if !output.status.success() {
+        let errors = output.stderr();
+        bail!(
+            "{name} cannot compile the emulated device:\n{}",
+            errors.trim()
+        );
+    }
     let made = fresh.keep();
     if let Err(error) = std::fs::rename(&made, folder) {
         // Another process has compiled it at the same time.

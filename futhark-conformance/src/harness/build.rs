@@ -119,7 +119,7 @@ mod tests {
                 folder.path(),
                 Path::new("a.fut"),
                 backend,
-                Path::new("futhark"),
+                "futhark",
             )
         };
         let first = take(Backend::C);
