@@ -99,11 +99,8 @@ impl CheckPattern {
     /// Whether the pattern matches this case of this check.
     #[must_use]
     pub fn matches(&self, check: &str, case: &str) -> bool {
-        self.check.matches(check)
-            && self
-                .case
-                .as_ref()
-                .is_none_or(|pattern| pattern.matches(case))
+        let case_matches = |pattern: &Pattern| pattern.matches(case);
+        self.check.matches(check) && self.case.as_ref().is_none_or(case_matches)
     }
 
     /// The pattern for the cases of this check only, which it [`concerns`](Self::concerns).
@@ -130,15 +127,13 @@ impl CheckPattern {
 
 impl From<String> for CheckPattern {
     fn from(text: String) -> CheckPattern {
-        match text.split_once(':') {
-            Some((check, case)) => CheckPattern {
-                check: Pattern(check.to_owned()),
-                case: Some(Pattern(case.to_owned())),
-            },
-            None => CheckPattern {
-                check: Pattern(text),
-                case: None,
-            },
+        let (check, case) = match text.split_once(':') {
+            Some((check, case)) => (check, Some(case.into())),
+            None => (text.as_str(), None),
+        };
+        CheckPattern {
+            check: check.into(),
+            case,
         }
     }
 }

@@ -127,13 +127,12 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place {
-            program,
-            backend,
-            device,
-            compiler,
-        } = self;
-        write!(f, "{program} [{backend}, {device}, {compiler}]")
+        let (program, backend) = (&self.program, &self.backend);
+        write!(
+            f,
+            "{program} [{backend}, {}, {}]",
+            self.device, self.compiler
+        )
     }
 }
 

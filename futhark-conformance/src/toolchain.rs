@@ -99,29 +99,17 @@ pub struct Seen {
     pub stamp: String,
 }
 
-impl Seen {
-    fn new(compiler: &Compiler) -> Seen {
-        Seen {
-            path: compiler.program().to_owned(),
-            version: compiler.version().text.clone(),
-            stamp: compiler.stamp(),
-        }
-    }
-}
-
 /// The compilers of a run: the named ones, or else all of this machine, one of each version. A
 /// compiler that is named twice, also by a link, is one compiler. Adds them to those that the run has seen.
 ///
 /// # Errors
 /// If a named compiler cannot be used, or two have one version. Others are ignored.
 pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<CompilerInfo>> {
-    let mut found: Vec<Futhark> = match named.is_empty() {
-        true => Compiler::all_kept(Some(&run.build_dir))
-            .into_iter()
-            .map(Futhark::Compiler)
-            .collect(),
-        false => Vec::new(),
-    };
+    let mut found: Vec<Futhark> = Vec::new();
+    if named.is_empty() {
+        let all = Compiler::all_kept(Some(&run.build_dir)).into_iter();
+        found.extend(all.map(Futhark::Compiler));
+    }
     for path in named {
         // A bare name is looked up on PATH; a path must be valid for child processes too.
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -145,7 +133,11 @@ pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<Com
         }
         compilers.push(compiler);
         if let Futhark::Compiler(compiler) = futhark {
-            run.seen.push(Seen::new(compiler));
+            run.seen.push(Seen {
+                path: compiler.program().to_owned(),
+                version: compiler.version().text.clone(),
+                stamp: compiler.stamp(),
+            });
         }
     }
     Ok(compilers)

@@ -3,9 +3,9 @@
 
 use super::{Device, Environment, Kind, emulated_name};
 use crate::emulated::{Emulated, SETTINGS};
+use crate::parallel;
 use clap::ValueEnum;
 use futhark_manifest::Backend;
-use std::mem;
 use std::path::{Path, PathBuf};
 
 /// When to run cuda and hip on the emulated device.
@@ -29,8 +29,8 @@ pub struct Search<'a> {
     pub build_dir: &'a Path,
     /// The memory limit of a process in MiB; 0 for no limit.
     pub memory: u64,
-    /// Runs a small program on each candidate, and returns it as usable or with the reason.
-    pub probe: &'a dyn Fn(&[Device]) -> Vec<Device>,
+    /// Runs a small program on a candidate, and returns it as usable or with the reason.
+    pub probe: &'a (dyn Fn(&Device) -> Device + Sync),
 }
 
 /// The largest number of devices of a backend.
@@ -53,11 +53,16 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
     if backends.contains(&Backend::OpenCl) {
         candidates.extend(pocl(search));
     }
-    let first = try_all(&candidates, search);
-    let further = further(&first, search);
-    let mut devices = Vec::new();
-    for device in first.into_iter().chain(further) {
-        add(&mut devices, device);
+    let lists = parallel::map(&candidates, candidates.len(), |first| list(first, search));
+    let mut devices: Vec<Device> = Vec::new();
+    for device in lists.into_iter().flatten() {
+        // Reports could not distinguish devices with one name.
+        let is_same = |other: &Device| {
+            device.usable && other.backend == device.backend && other.name == device.name
+        };
+        if !devices.iter().any(is_same) {
+            devices.push(device);
+        }
     }
 
     let missing: Vec<Backend> = backends
@@ -67,8 +72,16 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
         .filter(|&backend| !devices.iter().any(|d| d.usable && d.backend == backend))
         .collect();
     if !missing.is_empty() {
-        for device in emulated(&missing, search) {
-            take_the_place(&mut devices, device);
+        for mut device in emulated(&missing, search) {
+            // It replaces the real device and has its reason.
+            let is_real = |other: &mut Device| other.backend == device.backend;
+            if let Some(real) = devices.extract_if(.., is_real).next() {
+                device.reason = match device.usable {
+                    true => real.reason,
+                    false => format!("{}; {}", real.reason, device.reason),
+                };
+            }
+            devices.push(device);
         }
     }
     devices.sort_by_key(|device| backends.iter().position(|&b| b == device.backend));
@@ -79,105 +92,77 @@ fn can_be_emulated(backend: Backend) -> bool {
     matches!(backend, Backend::Cuda | Backend::Hip)
 }
 
-/// The devices after the first of each list, in the order of the lists.
-fn further(first: &[Device], search: &Search<'_>) -> Vec<Device> {
-    let mut lists: Vec<&Device> = first
-        .iter()
-        .filter(|device| device.usable && device.backend.is_gpu())
-        .collect();
-    let mut found = Vec::new();
+/// The devices of a list, of which the first is a candidate. The list ends at its last device, or at the first one
+/// that fails, because the following devices may fail with the same error.
+fn list(first: &Device, search: &Search<'_>) -> Vec<Device> {
+    let mut devices = vec![tried(first, search)];
     for number in 1..MOST {
-        let candidates = lists.iter().map(|list| Device {
-            choice: Some(format!("#{number}")),
-            environment: list.environment.clone(),
-            ..Device::unknown(list.backend)
-        });
-        let candidates: Vec<Device> = candidates.collect();
-        let tried = try_all(&candidates, search);
-        // Ends a list at its last device, or at the first one that fails, because the following
-        // devices may fail with the same error.
-        let mut tested = tried.iter();
-        lists.retain(|_| tested.next().is_some_and(|device| device.usable));
-        let ended = |device: &Device| NO_MORE.iter().any(|words| device.reason.contains(words));
-        found.extend(tried.into_iter().filter(|device| !ended(device)));
-        if lists.is_empty() {
+        if !devices
+            .last()
+            .is_some_and(|one| one.usable && one.backend.is_gpu())
+        {
             break;
         }
-    }
-    found
-}
-
-/// Adds a device, unless one with the same name exists: reports could not distinguish them.
-fn add(devices: &mut Vec<Device>, device: Device) {
-    let known = |other: &Device| {
-        device.usable && other.backend == device.backend && other.name == device.name
-    };
-    if !devices.iter().any(known) {
+        let candidate = Device {
+            choice: Some(format!("#{number}")),
+            environment: first.environment.clone(),
+            ..Device::unknown(first.backend)
+        };
+        let device = tried(&candidate, search);
+        if NO_MORE.iter().any(|words| device.reason.contains(words)) {
+            break;
+        }
         devices.push(device);
     }
+    devices
 }
 
 /// The emulated device for each of the backends, or the reason why it is not usable.
 fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
-    let unknown = |environment: Environment, reason: String| {
-        let describe = move |&backend: &Backend| Device {
+    let settings = std::env::var(SETTINGS).unwrap_or_default();
+    let built = Emulated::build(search.build_dir);
+    parallel::map(backends, backends.len(), |&backend| {
+        let mut unknown = Device {
             kind: Kind::Emulated,
-            environment: environment.clone(),
-            reason: reason.clone(),
             ..Device::unknown(backend)
         };
-        backends.iter().map(describe).collect::<Vec<Device>>()
-    };
-    match Emulated::build(search.build_dir) {
-        Ok(emulated) => {
-            let settings = std::env::var(SETTINGS).unwrap_or_default();
-            let environment = emulated.environment(&settings);
-            let mut devices = try_all(&unknown(environment, String::new()), search);
-            for device in &mut devices {
-                // It needs nothing more from the machine. If it does not work, its jobs must fail.
-                device.usable = true;
-                device.failure.push_str(&mem::take(&mut device.reason));
-                // Reports use this name instead of the one that the driver returns.
-                device.name = emulated_name(&settings);
+        match &built {
+            Ok(emulated) => {
+                unknown.environment = emulated.environment(&settings);
+                let tried = (search.probe)(&unknown);
+                Device {
+                    // It needs nothing more from the machine. If it does not work, its jobs must fail.
+                    usable: true,
+                    failure: tried.failure + &tried.reason,
+                    reason: String::new(),
+                    // Reports use this name instead of the one that the driver returns.
+                    name: emulated_name(&settings),
+                    ..tried
+                }
             }
-            devices
+            Err(error) => Device {
+                reason: format!("{error:#}"),
+                ..unknown
+            },
         }
-        Err(error) => unknown(Environment::new(), format!("{error:#}")),
-    }
+    })
 }
 
-/// Replaces the real device and keeps its reason.
-fn take_the_place(devices: &mut Vec<Device>, mut device: Device) {
-    let Some(real) = devices
-        .iter_mut()
-        .find(|other| other.backend == device.backend)
-    else {
-        devices.push(device);
-        return;
-    };
-    device.reason = match device.usable {
-        true => real.reason.clone(),
-        false => format!("{}; {}", real.reason, device.reason),
-    };
-    *real = device;
-}
-
-/// Runs the program on the candidates.
-fn try_all(candidates: &[Device], search: &Search<'_>) -> Vec<Device> {
-    let mut devices = (search.probe)(candidates);
-    for device in &mut devices {
-        let is_host = matches!(device.backend, Backend::C | Backend::Multicore);
-        if !device.usable && is_host {
-            // The processor is always there. If the program does not work on it, its jobs must fail.
-            *device = Device {
-                failure: mem::take(&mut device.reason),
-                ..Device::host(device.backend)
-            };
-        } else if device.usable && device.kind == Kind::Real && device.backend.is_gpu() {
-            device.kind = Kind::of(&device.name);
-        }
+/// Runs the program on a candidate.
+fn tried(candidate: &Device, search: &Search<'_>) -> Device {
+    let mut device = (search.probe)(candidate);
+    let is_host = matches!(device.backend, Backend::C | Backend::Multicore);
+    if !device.usable && is_host {
+        // The processor is always there. If the program does not work on it, its jobs must fail.
+        return Device {
+            failure: device.reason,
+            ..Device::host(device.backend)
+        };
     }
-    devices
+    if device.usable && device.backend.is_gpu() {
+        device.kind = Kind::of(&device.name);
+    }
+    device
 }
 
 /// The PoCL that `ci/setup` installed, if it is: an OpenCL platform, tested beside Oclgrind, that compiles

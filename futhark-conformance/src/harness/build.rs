@@ -114,14 +114,7 @@ mod tests {
     #[test]
     fn only_builds_of_the_same_library_exclude_each_other() {
         let folder = tempfile::tempdir().unwrap();
-        let take = |backend| {
-            BuildLock::take(
-                folder.path(),
-                Path::new("a.fut"),
-                backend,
-                "futhark",
-            )
-        };
+        let take = |backend| BuildLock::take(folder.path(), Path::new("a.fut"), backend, "futhark");
         let first = take(Backend::C);
         let other = take(Backend::Multicore);
         let second_ran = AtomicBool::new(false);

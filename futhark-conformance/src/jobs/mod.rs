@@ -11,7 +11,6 @@ pub use queue::{Queue, Shard, part};
 
 use crate::devices::{self, Device};
 use crate::expect::Expectations;
-use crate::parallel;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
@@ -101,54 +100,38 @@ pub fn check(
     }
 }
 
-/// Runs a small program on each device with the newest compiler. Where it fails, the older ones tell
-/// whether the machine lacks the device or the compiler does not work with it.
+/// Runs a small program on a device with the newest compiler. Where it fails, the older ones tell whether the
+/// machine lacks the device or the compiler does not work with it.
 #[must_use]
-pub fn probe(
-    candidates: &[Device],
-    compilers: &[CompilerInfo],
-    settings: &Settings,
-) -> Vec<Device> {
+pub fn probe(candidate: &Device, compilers: &[CompilerInfo], settings: &Settings) -> Device {
     let mut compilers: Vec<&CompilerInfo> = compilers.iter().collect();
     compilers.sort_by_key(|compiler| Version::new(&compiler.version));
     let Some((newest, older)) = compilers.split_last() else {
-        return Vec::new();
+        return candidate.clone();
     };
-    let mut tried = probe_with(candidates, newest, settings);
-    for (candidate, tried) in candidates.iter().zip(&mut tried) {
-        let with_options = match tried.usable {
-            true => None,
-            false => devices::for_newer_compilers(candidate, &tried.name),
-        };
-        let again = with_options.map(|device| supervise::probe(&device, newest, settings));
-        if let Some(again) = again.filter(|device| device.usable) {
-            *tried = again;
+    let tried = supervise::probe(candidate, newest, settings);
+    if tried.usable {
+        return tried;
+    }
+    if let Some(with_options) = devices::for_newer_compilers(candidate, &tried.name) {
+        let again = supervise::probe(&with_options, newest, settings);
+        if again.usable {
+            return again;
         }
     }
-    for compiler in older.iter().rev() {
-        // A device after the first need not exist.
-        let failed = |&n: &usize| !tried[n].usable && candidates[n].choice.is_none();
-        let failed: Vec<usize> = (0..tried.len()).filter(failed).collect();
-        let again: Vec<Device> = failed.iter().map(|&n| candidates[n].clone()).collect();
-        let again = probe_with(&again, compiler, settings);
-        for (n, older) in failed.into_iter().zip(again) {
-            if older.usable {
-                let failure = format!(
-                    "works with Futhark {}, fails with {}: {}",
-                    compiler.version, newest.version, tried[n].reason
-                );
-                tried[n] = Device { failure, ..older };
-            }
-        }
+    // A device after the first need not exist.
+    let older = older.iter().rev().filter(|_| candidate.choice.is_none());
+    let mut again = older.map(|one| (one, supervise::probe(candidate, one, settings)));
+    match again.find(|(_, device)| device.usable) {
+        None => tried,
+        Some((compiler, device)) => Device {
+            failure: format!(
+                "works with Futhark {}, fails with {}: {}",
+                compiler.version, newest.version, tried.reason
+            ),
+            ..device
+        },
     }
-    tried
-}
-
-/// Runs a small program on each device, at the same time.
-fn probe_with(devices: &[Device], compiler: &CompilerInfo, settings: &Settings) -> Vec<Device> {
-    parallel::map(devices, devices.len(), |device| {
-        supervise::probe(device, compiler, settings)
-    })
 }
 
 /// The folder for compiled programs, which later runs use again: below `target` in a Rust project,

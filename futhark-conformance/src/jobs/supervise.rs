@@ -248,36 +248,37 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
         earlier: Earlier::default(),
         run: settings.run.clone(),
     };
-    let mut device = device.clone();
     let limit = settings.timeout.max(PROBE);
-    let mut process = match start(settings, &spec, None, limit) {
-        Ok(process) => process,
-        Err(error) => {
-            device.reason = error.to_string();
-            return device;
-        }
+    let mut tried = Device {
+        reason: "the probe sent no result".to_owned(),
+        ..device.clone()
     };
-    let mut reason = "the probe sent no result".to_owned();
-    let death = process.listen(&mut |event| {
-        match event {
-            Event::Device { name, known_bad } => {
-                (device.name, device.known_bad) = (name, known_bad);
+    let death = match start(settings, &spec, None, limit) {
+        Ok(mut process) => process.listen(&mut |event| {
+            match event {
+                Event::Device { name, known_bad } => {
+                    (tried.name, tried.known_bad) = (name, known_bad);
+                }
+                Event::End(finding) => {
+                    tried.usable = finding.outcome == Outcome::Pass;
+                    tried.reason = finding.message;
+                }
+                _ => {}
             }
-            Event::End(finding) => {
-                device.usable = finding.outcome == Outcome::Pass;
-                reason = finding.message;
-            }
-            _ => {}
-        }
-        limit
-    });
+            limit
+        }),
+        Err(error) => Some(Death {
+            cause: Cause::Error,
+            message: error.to_string(),
+        }),
+    };
     if let Some(death) = death {
-        (device.usable, reason) = (false, death.message);
+        (tried.usable, tried.reason) = (false, death.message);
     }
-    if !device.usable {
-        device.reason = reason;
+    if tried.usable {
+        tried.reason.clear();
     }
-    device
+    tried
 }
 
 /// Starts a child process. The emulated device reports misuse to `findings`.

@@ -94,7 +94,7 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         emulate: args.emulate,
         build_dir: &settings.run.build_dir,
         memory: settings.run.memory,
-        probe: &|candidates| jobs::probe(candidates, compilers, settings),
+        probe: &|candidate| jobs::probe(candidate, compilers, settings),
     };
     // A slow driver or compiler can take a minute.
     errln!("trying a small program on each backend");
