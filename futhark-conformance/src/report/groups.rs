@@ -10,11 +10,11 @@ use super::{counted, quoted};
 use crate::checks::device_code;
 use crate::devices::{HOST, emulated_settings};
 use crate::emulated::SETTINGS;
-use crate::record::{Cause, Header, NOWHERE, Outcome, Place, Record};
+use crate::record::{Cause, Header, Id, NOWHERE, Outcome, Place, Record};
 use futhark_manifest::Backend;
 use regex::Regex;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The number of characters of a message that reports show.
@@ -181,48 +181,45 @@ pub fn repeat(header: &Header, record: &Record) -> String {
     command
 }
 
-/// What the members of a group have in common: outcome, check and cause of failures, signature, and the
-/// program if its results cannot be compared with those of others.
-type Key<'r> = (Outcome, &'r str, Option<Cause>, String, &'r str);
+/// What the members of a group have in common: check and cause of failures, signature, and the program if its
+/// results cannot be compared with those of others.
+type Key<'r> = (&'r str, Option<Cause>, String, &'r str);
 
-/// Results in groups.
-#[derive(Default)]
-pub(super) struct Groups<'r>(HashMap<Key<'r>, Group<'r>>);
-
-impl<'r> Groups<'r> {
-    /// Adds a result; `is_new` if it is a failure that the baseline does not have.
-    pub(super) fn add(&mut self, header: &'r Header, record: &'r Record, is_new: bool) {
-        if record.finding.outcome == Outcome::Pass {
-            return;
-        }
-        let group = self.0.entry(key(record)).or_insert_with(|| Group {
+/// The groups of the results with an outcome: those with new failures first, then failures in the most programs, then
+/// the most frequent. New failures are those that the baseline does not have.
+pub(super) fn groups<'r>(
+    header: &'r Header,
+    records: impl IntoIterator<Item = &'r Record>,
+    outcome: Outcome,
+    new: &HashSet<Id<'r>>,
+) -> Vec<Group<'r>> {
+    let mut groups: HashMap<Key<'r>, Group<'r>> = HashMap::new();
+    let records = records.into_iter();
+    for record in records.filter(|record| record.finding.outcome == outcome) {
+        let group = groups.entry(key(record)).or_insert_with(|| Group {
             members: Vec::new(),
             new: 0,
             example: record,
             header,
         });
-        if is_new && group.new == 0 {
-            group.example = record;
+        if new.contains(&record.id()) {
+            if group.new == 0 {
+                group.example = record;
+            }
+            group.new += 1;
         }
-        group.new += usize::from(is_new);
         group.members.push(record);
     }
-
-    /// The groups with an outcome: those with new failures first, then failures in the most programs, then
-    /// the most frequent.
-    pub(super) fn sorted(&self, outcome: Outcome) -> Vec<Group<'r>> {
-        let groups = self.0.iter().filter(|(key, _)| key.0 == outcome);
-        let mut groups: Vec<Group<'r>> = groups.map(|(_, group)| group.clone()).collect();
-        groups.sort_by_cached_key(|group| {
-            let programs = match outcome {
-                Outcome::Fail => group.programs().len(),
-                _ => 0,
-            };
-            let frequency = (group.new > 0, programs, group.members.len());
-            (Reverse(frequency), group.title())
-        });
-        groups
-    }
+    let mut groups: Vec<Group<'r>> = groups.into_values().collect();
+    groups.sort_by_cached_key(|group| {
+        let programs = match outcome {
+            Outcome::Fail => group.programs().len(),
+            _ => 0,
+        };
+        let frequency = (group.new > 0, programs, group.members.len());
+        (Reverse(frequency), group.title())
+    });
+    groups
 }
 
 fn key(record: &Record) -> Key<'_> {
@@ -231,18 +228,18 @@ fn key(record: &Record) -> Key<'_> {
     let signature = signature(&finding.message, &place.program);
     match finding.outcome {
         Outcome::Fail if cause == Some(Cause::Mismatch) && signature.contains('#') => {
-            (Outcome::Fail, check, cause, String::new(), &place.program)
+            (check, cause, String::new(), &place.program)
         }
-        Outcome::Fail => (Outcome::Fail, check, cause, signature, ""),
+        Outcome::Fail => (check, cause, signature, ""),
         // The owner of the expectations wrote their reasons, so they are compared literally.
         Outcome::ExpectedFail => {
             let reason = first_line(&finding.message).to_owned();
-            (Outcome::ExpectedFail, "", None, reason, "")
+            ("", None, reason, "")
         }
-        outcome => {
+        Outcome::Skip | Outcome::Pass => {
             // What follows is the message of the program.
             let reason = signature.split(" Error:").next().unwrap_or_default();
-            (outcome, "", None, reason.to_owned(), "")
+            ("", None, reason.to_owned(), "")
         }
     }
 }
@@ -322,11 +319,12 @@ mod tests {
 
     fn sizes(records: &[Record]) -> Vec<(usize, usize)> {
         let header = header();
-        let mut groups = Groups::default();
-        for record in records {
-            groups.add(&header, record, false);
-        }
-        let groups = groups.sorted(records[0].finding.outcome);
+        let groups = groups(
+            &header,
+            records,
+            records[0].finding.outcome,
+            &HashSet::new(),
+        );
         let sizes = groups
             .iter()
             .map(|group| (group.programs().len(), group.members.len()));
@@ -378,13 +376,10 @@ mod tests {
     #[test]
     fn new_failures_come_first() {
         let header = header();
-        let mut groups = Groups::default();
         let old = failure("a.fut", Cause::Crash, "old");
         let new = failure("b.fut", Cause::Crash, "new");
-        groups.add(&header, &old, false);
-        groups.add(&header, &old, false);
-        groups.add(&header, &new, true);
-        let sorted = groups.sorted(Outcome::Fail);
+        let is_new = HashSet::from([new.id()]);
+        let sorted = groups(&header, [&old, &old, &new], Outcome::Fail, &is_new);
         assert_eq!((sorted[0].headline(), sorted[0].new), ("new".to_owned(), 1));
     }
 

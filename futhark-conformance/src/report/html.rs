@@ -66,15 +66,13 @@ fn plots(summary: &Summary<'_>) -> Vec<(&'static str, Vec<(String, f64)>)> {
         "The slowest programs, on all backends",
     ]
     .map(|title| (title, BTreeMap::new()));
-    let all = &summary.columns;
     for (program, cells) in &summary.programs {
-        for (column, cell) in all.iter().zip(cells) {
+        for (column, cell) in summary.columns.iter().zip(cells) {
             let words = [column.backend, column.device_note(), column.compiler];
             let column = words.join(" ").replace("  ", " ");
             for ((_, check), records) in cell {
                 let seconds = seconds(records.iter().copied());
-                let labels = [column.as_str(), check, program];
-                for ((_, bars), label) in plots.iter_mut().zip(labels) {
+                for ((_, bars), label) in plots.iter_mut().zip([&column, *check, *program]) {
                     *bars.entry(label.to_owned()).or_default() += seconds;
                 }
             }

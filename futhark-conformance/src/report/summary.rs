@@ -2,7 +2,7 @@
 //! cause; expected failures and skips by reason.
 
 use super::difference::{self, Change, Comparison, Row};
-use super::groups::{Group, Groups, first_line};
+use super::groups::{Group, first_line, groups};
 use super::{Report, duration};
 use crate::checks;
 use crate::devices::HOST;
@@ -121,8 +121,8 @@ impl<'r> Summary<'r> {
         let records = report.records();
         let changes = (report.baseline.as_ref()).map(|old| difference::since(old, report));
         let new: HashSet<_> = changes.iter().flat_map(Comparison::new_failures).collect();
-        let columns: HashSet<_> = (records.iter().map(|record| &record.place))
-            .filter_map(|place| Column::of(place))
+        let columns: HashSet<_> = (records.iter())
+            .filter_map(|record| Column::of(&record.place))
             .collect();
         let mut columns: Vec<Column<'_>> = columns.into_iter().collect();
         columns.sort_by_cached_key(|column| {
@@ -130,34 +130,31 @@ impl<'r> Summary<'r> {
             let backend = backend.map_err(|_| column.backend);
             (backend, column.device, Version::new(column.compiler))
         });
-        let mut programs: BTreeMap<_, Vec<Cell<'_>>> = BTreeMap::new();
-        let mut groups = Groups::default();
+        let groups = |outcome| groups(&report.header, records, outcome, &new);
+        let mut summary = Summary {
+            header: &report.header,
+            total: report.counts(),
+            columns,
+            programs: BTreeMap::new(),
+            failures: groups(Outcome::Fail),
+            expected: groups(Outcome::ExpectedFail),
+            skips: groups(Outcome::Skip),
+            changes,
+        };
         for record in records {
             let Record { place, finding } = record;
-            groups.add(&report.header, record, new.contains(&record.id()));
-            let own = Column::of(place);
-            let Some(column) = columns.iter().position(|column| Some(*column) == own) else {
+            let Some(column) = summary.column(place) else {
                 continue;
             };
-            let cells = programs.entry(place.program.as_str());
-            let cells = cells.or_insert_with(|| vec![Cell::new(); columns.len()]);
+            let columns = summary.columns.len();
+            let cells = summary.programs.entry(place.program.as_str());
+            let cells = cells.or_insert_with(|| vec![Cell::new(); columns]);
             let rank = checks::ALL.iter();
             let rank = rank.take_while(|check| check.name != finding.check).count();
             let records = cells[column].entry((rank, &finding.check)).or_default();
             records.push(record);
         }
-        let [failures, expected, skips] =
-            [Outcome::Fail, Outcome::ExpectedFail, Outcome::Skip].map(|one| groups.sorted(one));
-        Summary {
-            header: &report.header,
-            changes,
-            total: report.counts(),
-            columns,
-            programs,
-            failures,
-            expected,
-            skips,
-        }
+        summary
     }
 
     /// The number of the column of a job; `None` for a file that is not a program.
