@@ -4,7 +4,7 @@ use super::groups::first_line;
 use super::summary::target;
 use super::{Report, shown};
 use crate::devices::platform;
-use crate::record::{Cause, CompilerInfo, Id, Outcome, Record, name};
+use crate::record::{Cause, Id, Outcome, Record, name};
 use askama::Template;
 use futhark_manifest::Version;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,16 +90,6 @@ pub struct Case<'r> {
     case: &'r str,
 }
 
-impl Case<'_> {
-    fn target(&self) -> String {
-        target(self.backend, self.device)
-    }
-
-    fn name(&self) -> String {
-        name(self.check, self.case)
-    }
-}
-
 /// One result that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference<'r> {
@@ -176,12 +166,10 @@ pub(crate) fn of_compilers(run: &Report) -> Vec<Comparison<'_>> {
 
 /// The versions of the compilers of a run, oldest first.
 fn compilers(run: &Report) -> Vec<&str> {
-    let mut compilers: Vec<&CompilerInfo> = run.header.compilers.iter().collect();
-    compilers.sort_by_key(|compiler| Version::new(&compiler.version));
-    compilers
-        .iter()
-        .map(|compiler| compiler.version.as_str())
-        .collect()
+    let compilers = run.header.compilers.iter();
+    let mut versions: Vec<&str> = compilers.map(|one| one.version.as_str()).collect();
+    versions.sort_by_key(|version| Version::new(version));
+    versions
 }
 
 /// The results of the compiler of a version.
@@ -263,25 +251,18 @@ impl<'r> Comparison<'r> {
 
     /// The failures that the older run does not have.
     pub(super) fn new_failures(&self) -> impl Iterator<Item = Id<'r>> {
-        let is_failure = |change| matches!(change, Change::Broken | Change::Unexpected);
-        let failures = self
-            .differences
-            .iter()
-            .filter(move |one| is_failure(one.change));
+        let failures = self.of(Change::Broken).chain(self.of(Change::Unexpected));
         failures.filter_map(|one| one.id)
     }
 
     /// The changes with their numbers, and the number of results that did not change.
     fn counts(&self) -> String {
-        let changed = CHANGES.map(|(change, words)| (change, self.count(change), words));
-        let changed = changed
-            .iter()
-            .filter(|(change, count, _)| *count > 0 || *change == Change::Broken);
-        let mut counts: Vec<String> = changed
-            .map(|(_, count, words)| format!("{count} {words}"))
-            .collect();
-        counts.push(format!("{} unchanged", self.unchanged));
-        counts.join(", ")
+        let counts = CHANGES.map(|(change, words)| (change, self.count(change), words));
+        let counts = counts.into_iter();
+        let counts = counts.filter(|(change, count, _)| *count > 0 || *change == Change::Broken);
+        let counts = counts.map(|(_, count, words)| format!("{count} {words}"));
+        let unchanged = format!("{} unchanged", self.unchanged);
+        counts.chain([unchanged]).collect::<Vec<_>>().join(", ")
     }
 
     /// The comparison of a run with the older one, in one line.
@@ -299,9 +280,10 @@ impl<'r> Comparison<'r> {
         let mut rows = Vec::new();
         for (message, programs) in messages {
             for (number, (program, cases)) in programs.iter().enumerate() {
-                let targets: BTreeSet<String> = cases.iter().map(|case| case.target()).collect();
-                let targets = Vec::from_iter(targets).join(", ");
-                let mut text = format!("{program} on {targets} {}", cases[0].name());
+                let targets = cases.iter().map(|case| target(case.backend, case.device));
+                let targets = Vec::from_iter(BTreeSet::from_iter(targets)).join(", ");
+                let name = name(cases[0].check, cases[0].case);
+                let mut text = format!("{program} on {targets} {name}");
                 if cases.len() > 1 {
                     text += &format!(" and {} more", cases.len() - 1);
                 }
@@ -324,6 +306,7 @@ impl<'r> Comparison<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::CompilerInfo;
     use crate::report::tests::{header, record, report_with};
     use std::sync::Arc;
 
