@@ -133,15 +133,19 @@ pub struct Expectations {
 }
 
 impl Expectations {
-    /// Reads a list.
+    /// Adds the entries of a file.
     ///
     /// # Errors
     /// If the file cannot be read or is invalid.
-    pub fn read(path: &Path) -> anyhow::Result<Expectations> {
+    pub fn add(&mut self, path: &Path) -> anyhow::Result<()> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let folder = path.parent().unwrap_or(Path::new(""));
-        text.and_then(|text| Expectations::parse(&text, folder))
-            .map_err(|why| anyhow!("read the expectations in {}: {why}", path.display()))
+        let added = text.and_then(|text| Expectations::parse(&text, folder));
+        let added =
+            added.map_err(|why| anyhow!("read the expectations in {}: {why}", path.display()))?;
+        self.list.extend(added.list);
+        self.texts.extend(added.texts);
+        Ok(())
     }
 
     pub(crate) fn parse(text: &str, folder: &Path) -> Result<Expectations, String> {
@@ -173,20 +177,11 @@ impl Expectations {
             .find(|file| file.is_file())
     }
 
-    /// Adds the entries of another list.
-    pub fn add(&mut self, other: Expectations) {
-        self.list.extend(other.list);
-        self.texts.extend(other.texts);
-    }
-
     /// A hash of the files; empty without any.
     #[must_use]
     pub fn hash(&self) -> String {
         let texts: Vec<&[u8]> = self.texts.iter().map(String::as_bytes).collect();
-        match texts.as_slice() {
-            [] => String::new(),
-            texts => key(texts),
-        }
+        (!texts.is_empty()).then(|| key(&texts)).unwrap_or_default()
     }
 
     /// The number of the first entry about a result, and its first pattern that matches the check.

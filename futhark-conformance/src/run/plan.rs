@@ -143,7 +143,7 @@ fn expectations(corpus: &Corpus, config: &Config) -> Result<Expectations, Ended>
     files.dedup();
     let mut all = Expectations::default();
     for file in files {
-        all.add(Expectations::read(&file).map_err(usage)?);
+        all.add(&file).map_err(usage)?;
     }
     Ok(all)
 }
