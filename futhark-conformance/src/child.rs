@@ -85,7 +85,7 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     let Some(library) = library else {
         return checks::skip_running(steps, "the library does not load");
     };
-    if device.supports_memory_limit() {
+    if !device.backend.is_gpu() {
         limits::limit_memory(spec.run.memory);
     }
     // Without a cache file, contexts only take longer to create.
@@ -108,9 +108,10 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
     checks::run(&env, steps);
 }
 
-/// Removes the memory limit of compilers from this process, if the driver of a device can exceed it.
+/// Removes the memory limit of compilers from this process for a driver, which reserves more address space than it
+/// uses.
 fn lift_limits(device: &Device) {
-    if !device.supports_memory_limit() && !device.is_emulated() {
+    if device.backend.is_gpu() && !device.is_emulated() {
         limits::lift();
     }
 }

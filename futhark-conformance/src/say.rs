@@ -29,12 +29,6 @@ pub fn err(text: fmt::Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
 }
 
-/// Whether nothing more can be printed to the standard output.
-#[must_use]
-pub fn is_closed() -> bool {
-    failure().is_some()
-}
-
 /// Writes what the standard output still holds back.
 ///
 /// # Errors

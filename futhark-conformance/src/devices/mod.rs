@@ -151,13 +151,6 @@ impl Device {
         }
     }
 
-    /// Whether the address space of its processes can be limited. Drivers reserve more than they
-    /// use.
-    #[must_use]
-    pub fn supports_memory_limit(&self) -> bool {
-        !self.backend.is_gpu()
-    }
-
     /// Whether creating a context compiles kernels, which a cache file can keep.
     #[must_use]
     pub fn compiles_kernels(&self) -> bool {

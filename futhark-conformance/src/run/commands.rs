@@ -39,10 +39,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
 /// Refuses options that would have no effect, or name files that cannot be used.
 fn check_options(config: &Config) -> Result<(), Ended> {
     if let Some(path) = &config.inputs.input {
-        let failed = |why: &str| usage(anyhow!("failed to read --input {}: {why}", path.display()));
-        let data = std::fs::metadata(path).map_err(|error| failed(&error.to_string()))?;
-        if !data.is_file() {
-            return Err(failed("not a regular file"));
+        let why = match std::fs::metadata(path) {
+            Ok(data) if data.is_file() => None,
+            Ok(_) => Some("not a regular file".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            let path = path.display();
+            return Err(usage(anyhow!("failed to read --input {path}: {why}")));
         }
     }
     if let Some(folder) = &config.work.build_dir
@@ -126,11 +130,8 @@ pub fn explain(name: &str) -> Result<Exit, Ended> {
 /// Prints the checks, or the programs and their test cases.
 pub fn list(args: &ListArgs) -> Result<Exit, Ended> {
     if args.checks {
-        let width = checks::ALL
-            .iter()
-            .map(|check| check.name.len())
-            .max()
-            .unwrap_or(0);
+        let width = checks::ALL.iter().map(|check| check.name.len()).max();
+        let width = width.unwrap_or_default();
         for check in checks::ALL {
             outln!("{:width$}  {}", check.name, check.about());
             let sections: Vec<&str> = check.sections().collect();
@@ -139,9 +140,6 @@ pub fn list(args: &ListArgs) -> Result<Exit, Ended> {
         return Ok(Exit::Held);
     }
     for program in Corpus::find(&args.paths).map_err(usage)?.files() {
-        if say::is_closed() {
-            break;
-        }
         let blocks = match &program.skip {
             Some(reason) => Err(format!("skipped: {reason}")),
             None => blocks(&program.path),
