@@ -52,7 +52,7 @@ pub enum Command {
     #[command(hide = true, name = crate::child::COMMAND)]
     Child,
     /// Kill what is left of a run when it ends (started by `run`)
-    #[command(hide = true, name = crate::leash::GUARD)]
+    #[command(hide = true, name = crate::jobs::GUARD)]
     Guard,
 }
 
@@ -64,10 +64,7 @@ impl Command {
             Command::Run(args) => Some(&args.config.work),
             Command::Prepare(args) => Some(&args.work),
             Command::Devices(args) => Some(&args.work),
-            Command::List(_) | Command::Explain { .. } | Command::Report(_) | Command::Diff(_) => {
-                None
-            }
-            Command::Child | Command::Guard => None,
+            _ => None,
         }
     }
 }

@@ -170,8 +170,29 @@ fn tried(candidate: &Device, search: &Search<'_>) -> Device {
 fn pocl(search: &Search<'_>) -> Option<Device> {
     let root = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN")?);
     let library = root.join("pocl/lib/host/libpocl.so");
-    library.is_file().then(|| Device {
-        environment: pocl_environment(&root, &library, search),
+    if !library.is_file() {
+        return None;
+    }
+    let mut environment: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
+    // Use the toolchain's loader: others may accept only a folder of .icd files in OCL_ICD_VENDORS.
+    let loader = root.join("opencl/lib/libOpenCL.so.1");
+    if loader.is_file() {
+        environment.push(("FUTHARK_LIBOPENCL".into(), loader.into()));
+    }
+    let unset = |name: &str| std::env::var_os(name).is_none();
+    // By default PoCL caches kernels in the user's home folder.
+    if unset("POCL_CACHE_DIR") {
+        let kernels = search.build_dir.join("pocl-kernels");
+        let kernels = std::path::absolute(&kernels).unwrap_or(kernels);
+        environment.push(("POCL_CACHE_DIR".into(), kernels.into()));
+    }
+    // Limit PoCL's memory, which is host memory; GiB, rounded up from MiB.
+    if search.memory > 0 && unset("POCL_MEMORY_LIMIT") {
+        let gibibytes = search.memory.div_ceil(1024).to_string();
+        environment.push(("POCL_MEMORY_LIMIT".into(), gibibytes.into()));
+    }
+    Some(Device {
+        environment,
         ..Device::unknown(Backend::OpenCl)
     })
 }
@@ -188,26 +209,4 @@ pub(crate) fn for_newer_compilers(device: &Device, name: &str) -> Option<Device>
         options: vec!["-cl-std=CL1.2".to_owned()],
         ..device.clone()
     })
-}
-
-fn pocl_environment(root: &Path, library: &Path, search: &Search<'_>) -> Environment {
-    let mut variables: Environment = vec![("OCL_ICD_VENDORS".into(), library.into())];
-    // Use the toolchain's loader: others may accept only a folder of .icd files in OCL_ICD_VENDORS.
-    let loader = root.join("opencl/lib/libOpenCL.so.1");
-    if loader.is_file() {
-        variables.push(("FUTHARK_LIBOPENCL".into(), loader.into()));
-    }
-    let unset = |name: &str| std::env::var_os(name).is_none();
-    // By default PoCL caches kernels in the user's home folder.
-    if unset("POCL_CACHE_DIR") {
-        let kernels = search.build_dir.join("pocl-kernels");
-        let kernels = std::path::absolute(&kernels).unwrap_or(kernels);
-        variables.push(("POCL_CACHE_DIR".into(), kernels.into()));
-    }
-    // Limit PoCL's memory, which is host memory; GiB, rounded up from MiB.
-    if search.memory > 0 && unset("POCL_MEMORY_LIMIT") {
-        let gibibytes = search.memory.div_ceil(1024).to_string();
-        variables.push(("POCL_MEMORY_LIMIT".into(), gibibytes.into()));
-    }
-    variables
 }
