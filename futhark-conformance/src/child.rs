@@ -9,7 +9,7 @@ use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_ma
 use crate::harness::env::{Env, SharedContext, find_unsafe, read_tuning};
 use crate::harness::limits;
 use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
-use crate::leash;
+use crate::jobs;
 use crate::protocol::{Event, JobSpec};
 use crate::toolchain;
 use anyhow::Context as _;
@@ -33,7 +33,7 @@ pub fn main() -> anyhow::Result<()> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     let spec: JobSpec = serde_json::from_str(&line).context("invalid job specification")?;
-    leash::end_with_parent();
+    jobs::end_with_parent();
     run(&spec);
     Ok(())
 }

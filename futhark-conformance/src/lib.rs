@@ -40,7 +40,6 @@ mod files;
 mod harness;
 mod inputs;
 mod jobs;
-mod leash;
 mod lines;
 pub mod parallel;
 mod pattern;

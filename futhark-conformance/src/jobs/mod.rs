@@ -7,6 +7,7 @@ mod process;
 mod queue;
 mod supervise;
 
+pub use process::{GUARD, Guard, end_with_parent, wait_for_end};
 pub use queue::{Queue, Shard, part};
 
 use crate::devices::{self, Device};

@@ -20,14 +20,22 @@
 //! A child gets the environment variables of this process that compilers, loaders and drivers read. Others, such
 //! as the credentials of a CI job, are not passed to the programs under test.
 //!
-//! The child's standard input is a pipe that has one line, the job, and then tells the child when this
-//! process has ended ([`crate::leash`]).
+//! Every process of a run ends with the run, by whatever: its result, a signal, also SIGKILL, or a panic. Each
+//! process that a run starts is in a group whose leader has a pipe as its standard input. Only the runner holds the
+//! other end: at the end of the file the runner has ended, and the leader kills its group. The process of a job,
+//! whose standard input first has one line, the job, leads a group, which its compilers join. For the compilers
+//! that the runner itself starts, the leader is a process that does nothing else, the guard. Only a process that
+//! leaves its group on purpose stays.
 
 use crate::lines::Lines;
 use crate::protocol::Event;
 use crate::record::Cause;
 use crate::stopwatch::Stopwatch;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use futhark_safe::compile;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, kill_current_process_group,
+    kill_process_group, waitid,
+};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
@@ -37,6 +45,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// How long a killed process may take to end.
 const STUBBORN: Duration = Duration::from_secs(10);
@@ -76,14 +85,16 @@ pub(super) struct Process {
     /// Closed when the standard error is.
     stderr_closed: Receiver<()>,
     timeout: Duration,
+    _findings: Option<NamedTempFile>,
 }
 
 impl Process {
     /// Starts a child, and writes a line to its standard input, which stays open. `timeout` is the time
-    /// limit of each of its cases.
+    /// limit of each of its cases. The file `findings` is deleted after the child has ended.
     pub(super) fn start(
         command: &mut Command,
         input: &str,
+        findings: Option<NamedTempFile>,
         timeout: Duration,
     ) -> io::Result<Process> {
         command
@@ -105,6 +116,7 @@ impl Process {
             stderr: Arc::clone(&tail),
             stderr_closed,
             timeout,
+            _findings: findings,
         };
         let (stdout, stderr) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         thread::Builder::new().spawn(move || {
@@ -314,6 +326,68 @@ fn is_passed(name: &OsStr, further: &str) -> bool {
     PASSED.split_whitespace().any(matches) || further.split(',').any(|further| further == name)
 }
 
+/// The subcommand of the guard.
+pub const GUARD: &str = "@guard";
+
+/// The guard of this process. Dropping it ends the processes that are left.
+#[derive(Debug)]
+pub struct Guard {
+    process: Option<Child>,
+}
+
+impl Guard {
+    /// Starts the guard. Without one, the run goes on, and compilers can outlive it.
+    #[must_use]
+    pub fn start() -> Guard {
+        let guard = std::env::current_exe().and_then(|program| {
+            Command::new(program)
+                .arg(GUARD)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .process_group(0)
+                .spawn()
+        });
+        let guard = guard.ok();
+        compile::process::join_group(guard.as_ref().map(Child::id));
+        Guard { process: guard }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        compile::process::join_group(None);
+        if let Some(guard) = &mut self.process {
+            drop(guard.stdin.take());
+            let _ = guard.wait();
+        }
+    }
+}
+
+/// Blocks until the runner has ended, and kills the group of this process if it leads one.
+pub fn wait_for_end() {
+    let mut bytes = [0; 64];
+    loop {
+        match io::stdin().read(&mut bytes) {
+            Ok(0) => break,
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => break,
+            _ => {}
+        }
+    }
+    if getpgrp() == getpid() {
+        // This process is in the group, so nothing follows.
+        let _ = kill_current_process_group(Signal::KILL);
+    }
+}
+
+/// Makes the process of a job end with its runner.
+pub fn end_with_parent() {
+    // Without the thread, the process ends at its next event.
+    let _ = thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(wait_for_end);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,7 +395,7 @@ mod tests {
     fn shell(script: &str, timeout: Duration) -> (Vec<Event>, Option<Death>) {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let mut process = Process::start(&mut command, "", timeout).unwrap();
+        let mut process = Process::start(&mut command, "", None, timeout).unwrap();
         let mut events = Vec::new();
         let death = process.listen(&mut |event| {
             events.push(event);
@@ -450,7 +524,7 @@ mod tests {
         let begun = Instant::now();
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{}sleep 60\n", say(&begin()))]);
-        let mut process = Process::start(&mut command, "", LONG).unwrap();
+        let mut process = Process::start(&mut command, "", None, LONG).unwrap();
         let death = process.listen(&mut |_| Duration::from_millis(300));
         assert_eq!(death.unwrap().cause, Cause::Timeout);
         assert!(begun.elapsed() < LONG);
@@ -462,7 +536,7 @@ mod tests {
         let script = format!("sleep 60 &\necho $! >&2\n{}", say(&Event::Done));
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
-        let mut process = Process::start(&mut command, "", LONG).unwrap();
+        let mut process = Process::start(&mut command, "", None, LONG).unwrap();
         assert!(process.listen(&mut |_| LONG).is_none());
         let left: i32 = process.stderr().parse().unwrap();
         let has_ended = || {

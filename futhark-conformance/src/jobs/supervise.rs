@@ -26,7 +26,6 @@ use crate::emulated::FINDINGS;
 use crate::protocol::{Earlier, Event, JobSpec};
 use crate::record::{Cause, CompilerInfo, Finding, Outcome, name};
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
@@ -42,19 +41,6 @@ const PROBE: Duration = Duration::from_secs(60);
 
 /// Runs a job to its end.
 pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
-    // The emulated device reports misuse to this file, which is deleted after the job.
-    let is_emulated = job.device.is_emulated();
-    let findings = is_emulated.then(|| NamedTempFile::new_in(settings.scratch.path()));
-    let findings = match findings.transpose() {
-        Ok(file) => file,
-        Err(error) => {
-            let message = format!("failed to create a file for the emulated device: {error}");
-            let case = Case::of_the_process(Instant::now());
-            send(Update::Found(case.ended(Some(Cause::Error), message)));
-            return;
-        }
-    };
-    let findings = findings.as_ref().map(NamedTempFile::path);
     let mut progress = Progress::new(settings);
     let mut goes_on = true;
     while goes_on {
@@ -66,7 +52,7 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
             earlier: progress.earlier.clone(),
             run: settings.run.clone(),
         };
-        let death = match start(settings, &spec, findings, settings.timeout) {
+        let death = match start(settings, &spec, settings.timeout) {
             Ok(mut process) => process.listen(&mut |event| progress.event(event, send)),
             Err(error) => Some(Death {
                 cause: Cause::Error,
@@ -253,7 +239,7 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
         reason: "the probe sent no result".to_owned(),
         ..device.clone()
     };
-    let death = match start(settings, &spec, None, limit) {
+    let death = match start(settings, &spec, limit) {
         Ok(mut process) => process.listen(&mut |event| {
             match event {
                 Event::Device { name, known_bad } => {
@@ -281,26 +267,25 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
     tried
 }
 
-/// Starts a child process. The emulated device reports misuse to `findings`.
+/// Starts a child process.
 ///
 /// # Errors
-/// If a path in the specification is not valid Unicode.
-fn start(
-    settings: &Settings,
-    spec: &JobSpec,
-    findings: Option<&Path>,
-    timeout: Duration,
-) -> io::Result<Process> {
+/// If it cannot be started, or a path in the specification is not valid Unicode.
+fn start(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Result<Process> {
     let mut command = Command::new(&settings.executable);
     command.env_clear().envs(process::environment());
     let environment = spec.device.environment.iter();
     command.envs(environment.map(|(name, value)| (name, value)));
-    if let Some(file) = findings {
-        command.env(FINDINGS, file);
+    // The emulated device reports misuse to this file, which is deleted after the process.
+    let is_watched = spec.program.is_some() && spec.device.is_emulated();
+    let findings = is_watched.then(|| NamedTempFile::new_in(settings.scratch.path()));
+    let findings = findings.transpose()?;
+    if let Some(file) = &findings {
+        command.env(FINDINGS, file.path());
     }
     command.env("TMPDIR", settings.scratch.path());
     let spec = serde_json::to_string(spec)?;
-    Process::start(command.arg(child::COMMAND), &spec, timeout)
+    Process::start(command.arg(child::COMMAND), &spec, findings, timeout)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub use trials::test;
 use crate::child;
 use crate::cli::{Cli, Command};
 use crate::harness::limits;
-use crate::leash::{self, Leash};
+use crate::jobs::{self, Guard};
 use crate::report::shown_lines;
 use crate::say::{self, errln};
 use clap::Parser as _;
@@ -87,7 +87,7 @@ fn could_not_run(error: impl Into<anyhow::Error>) -> Ended {
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Cli::parse().command;
-    let _leash = arguments.work().map(|_| Leash::hold());
+    let _guard = arguments.work().map(|_| Guard::start());
     let exit = command(&arguments).unwrap_or_else(|ended| ended.shown());
     match say::finish() {
         Ok(()) => exit.into(),
@@ -117,7 +117,7 @@ fn command(command: &Command) -> Result<Exit, Ended> {
             Ok(Exit::Held)
         }
         Command::Guard => {
-            leash::wait_for_end();
+            jobs::wait_for_end();
             Ok(Exit::Held)
         }
     }
@@ -129,7 +129,7 @@ fn command(command: &Command) -> Result<Exit, Ended> {
 pub fn child_process() {
     let command = match std::env::args_os().nth(1) {
         Some(word) if word == child::COMMAND => Command::Child,
-        Some(word) if word == leash::GUARD => Command::Guard,
+        Some(word) if word == jobs::GUARD => Command::Guard,
         _ => return,
     };
     let exit = self::command(&command).unwrap_or_else(|ended| ended.shown());

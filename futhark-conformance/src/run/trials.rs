@@ -5,8 +5,7 @@ use super::plan::Plan;
 use super::{Ended, child_process, usage};
 use crate::corpus::Corpus;
 use crate::expect::Expectations;
-use crate::jobs::{self, Job, Settings, Update};
-use crate::leash::Leash;
+use crate::jobs::{self, Guard, Job, Settings, Update};
 use crate::record::{Outcome, Record};
 use crate::report::{shown, shown_lines};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -66,7 +65,7 @@ impl Config {
     /// ```
     #[must_use]
     pub fn test(&self, corpus: &Corpus) -> ExitCode {
-        let _leash = Leash::hold();
+        let _guard = Guard::start();
         let arguments = Arguments::from_args();
         match trials(corpus, self) {
             Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
