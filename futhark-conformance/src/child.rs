@@ -3,9 +3,8 @@
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
-use crate::files::replace_file;
 use crate::harness::answers::Costs;
-use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, PROBE, is_of_the_machine};
+use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, is_of_the_machine};
 use crate::harness::env::{Env, SharedContext, find_unsafe, read_tuning};
 use crate::harness::limits;
 use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
@@ -18,7 +17,7 @@ use futhark_safe::ErrorKind;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 /// The subcommand of a child process: no word that a test is filtered by.
@@ -138,20 +137,9 @@ fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
     steps.say(&Event::Device { name, known_bad });
 }
 
-/// The small program. The path is always the same, so that a later run finds the compiled program,
-/// and needs not write to the folder. Probes for other backends run at the same time.
-fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
-    let source = build_dir.join(PROBE.0);
-    if std::fs::read(&source).is_ok_and(|text| text == PROBE.1.as_bytes()) {
-        return Ok(source);
-    }
-    replace_file(&source, PROBE.1.as_bytes())?;
-    Ok(source)
-}
-
 /// Whether the device is known to compute wrong results. Finds its name, also if the program fails.
 fn try_device(spec: &JobSpec, name: &mut String) -> StepResult<bool> {
-    let source = write_probe(&spec.run.build_dir).map_err(|error| {
+    let source = build::write_probe(&spec.run.build_dir).map_err(|error| {
         let folder = spec.run.build_dir.display();
         Stop::error(format!(
             "{CANNOT_COMPILE}failed to write to {folder}: {error}"
@@ -174,13 +162,10 @@ fn try_device(spec: &JobSpec, name: &mut String) -> StepResult<bool> {
     };
     if backend.is_gpu() {
         let number = spec.device.choice.as_deref().unwrap_or("#0");
-        let number: Option<usize> = number.trim_start_matches('#').parse().ok();
+        let number: usize = number.trim_start_matches('#').parse().unwrap_or_default();
         // That there is none is an error of the context.
         let devices = library.devices().unwrap_or_default();
-        *name = number
-            .and_then(|number| devices.get(number))
-            .map(named)
-            .unwrap_or_default();
+        *name = devices.get(number).map(named).unwrap_or_default();
     }
     let config = spec.device.config();
     let context = Context::new(&library, &config.clone().allow_known_bad_device(false));

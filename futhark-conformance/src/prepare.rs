@@ -9,7 +9,7 @@
 use crate::blocks::{Source, TestBlocks};
 use crate::cli::PrepareArgs;
 use crate::corpus::Program;
-use crate::harness::build::{self, PROBE};
+use crate::harness::build;
 use crate::jobs::Settings;
 use crate::parallel;
 use crate::record::CompilerInfo;
@@ -35,10 +35,8 @@ pub fn run(
     settings: &Settings,
     threads: usize,
 ) -> anyhow::Result<()> {
-    std::fs::create_dir_all(&settings.run.build_dir)?;
-    let probe = settings.run.build_dir.join(PROBE.0);
-    std::fs::write(&probe, PROBE.1)
-        .with_context(|| format!("failed to write {}", probe.display()))?;
+    let probe = build::write_probe(&settings.run.build_dir);
+    let probe = probe.context("failed to write to the build folder")?;
     let checked = programs.iter().filter(|program| program.skip.is_none());
     let sources: Vec<&Path> = checked
         .map(|program| program.path.as_path())

@@ -1,23 +1,32 @@
 //! Builds of a program under test, and the lock that keeps two processes from compiling the same
 //! library.
 
-use crate::files::key;
+use crate::files::{key, replace_file};
 use crate::protocol::Event;
 use futhark_manifest::Backend;
 use futhark_safe::compile::{Build, Error, ErrorKind};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The file name and text of the program that tries a device. The program is parallel, so that
-/// it uses the device.
-pub const PROBE: (&str, &str) = (
-    "probe.fut",
-    "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n",
-);
+/// The program that tries a device. It is parallel, so that it uses the device.
+const PROBE: &str = "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n";
+
+/// Writes the program that tries a device. The path is always the same, so that a later run finds the compiled
+/// program, and needs not write to the folder. Probes for other backends run at the same time.
+///
+/// # Errors
+/// If the build folder cannot be written.
+pub fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
+    let source = build_dir.join("probe.fut");
+    if !std::fs::read(&source).is_ok_and(|text| text == PROBE.as_bytes()) {
+        replace_file(&source, PROBE.as_bytes())?;
+    }
+    Ok(source)
+}
 
 /// The beginning of the message of a failed probe if the machine cannot compile any program.
 pub const CANNOT_COMPILE: &str = "this machine cannot compile programs: ";
