@@ -181,7 +181,10 @@ impl Expectations {
     #[must_use]
     pub fn hash(&self) -> String {
         let texts: Vec<&[u8]> = self.texts.iter().map(String::as_bytes).collect();
-        (!texts.is_empty()).then(|| key(&texts)).unwrap_or_default()
+        match texts.as_slice() {
+            [] => String::new(),
+            texts => key(texts),
+        }
     }
 
     /// The number of the first entry about a result, and its first pattern that matches the check.

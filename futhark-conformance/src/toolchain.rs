@@ -158,12 +158,10 @@ pub fn open(compiler: &CompilerInfo, seen: &[Seen]) -> Result<Futhark, Error> {
 
 fn describe(futhark: &Futhark) -> anyhow::Result<CompilerInfo> {
     let program = futhark.path();
-    let path = program.to_str().with_context(|| {
-        format!(
-            "the path of a compiler must be UTF-8: {}",
-            program.display()
-        )
-    })?;
+    let shown = program.display();
+    let path = program
+        .to_str()
+        .with_context(|| format!("the path of a compiler must be UTF-8: {shown}"))?;
     let file = file_of(program).unwrap_or_else(|| program.to_owned());
     // The file may be one that can only be executed, or a recording. Versions and paths distinguish compilers, too.
     let content = std::fs::read(file).ok();

@@ -77,7 +77,7 @@ impl Scene {
             "[[expect]]\nprogram = \"{program}\"\ncheck = \"{check}\"\nreason = \"known\"\n"
         );
         fs::write(&file, text).unwrap();
-        self.expectations.add(Expectations::read(&file).unwrap());
+        self.expectations.add(&file).unwrap();
     }
 
     /// The choice among the jobs of each program in these columns of backend, device and compiler, by the

@@ -15,7 +15,6 @@ use crate::expect::Expectations;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
-use anyhow::Context as _;
 use futhark_manifest::Version;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -133,21 +132,4 @@ pub fn probe(candidate: &Device, compilers: &[CompilerInfo], settings: &Settings
             ..device
         },
     }
-}
-
-/// The folder for compiled programs, which later runs use again: below `target` in a Rust project,
-/// otherwise in the user's cache, where only the user has access.
-///
-/// # Errors
-/// If the user's cache cannot be used.
-pub fn default_build_dir() -> anyhow::Result<PathBuf> {
-    let name = "futhark-conformance";
-    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty()) {
-        return Ok(PathBuf::from(target).join(name));
-    }
-    if PathBuf::from("Cargo.toml").is_file() {
-        return Ok(PathBuf::from("target").join(name));
-    }
-    futhark_safe::compile::cache_folder(name)
-        .context("no folder for compiled programs; choose one with --build-dir")
 }

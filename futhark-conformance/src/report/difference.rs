@@ -404,8 +404,8 @@ mod tests {
                 (
                     d.change,
                     d.case.program,
-                    d.case.target(),
-                    d.case.name(),
+                    target(d.case.backend, d.case.device),
+                    name(d.case.check, d.case.case),
                     d.message,
                 )
             })

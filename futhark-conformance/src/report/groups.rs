@@ -10,7 +10,7 @@ use super::{counted, quoted};
 use crate::checks::device_code;
 use crate::devices::{HOST, emulated_settings};
 use crate::emulated::SETTINGS;
-use crate::record::{Cause, Header, Id, NOWHERE, Outcome, Place, Record};
+use crate::record::{Cause, Header, Id, NOWHERE, Outcome, Place, Record, name};
 use futhark_manifest::Backend;
 use regex::Regex;
 use std::cmp::Reverse;
@@ -132,10 +132,9 @@ pub(super) fn title(record: &Record) -> String {
 pub fn repeat(header: &Header, record: &Record) -> String {
     let Record { place, finding } = record;
     // It is not an option.
-    let folder = if place.program.starts_with('-') {
-        "./"
-    } else {
-        ""
+    let folder = match place.program.starts_with('-') {
+        true => "./",
+        false => "",
     };
     let program = quoted(&format!("{folder}{}", place.program));
     let mut command = match emulated_settings(&place.device) {
@@ -154,10 +153,7 @@ pub fn repeat(header: &Header, record: &Record) -> String {
     let mut compilers = header.compilers.iter();
     let compiler = compilers.find(|compiler| compiler.version == place.compiler);
     words.extend(["--futhark", compiler.map_or("futhark", |one| &one.path)]);
-    let case = match finding.case.as_str() {
-        "" => finding.check.clone(),
-        case => format!("{}:{case}", finding.check),
-    };
+    let case = name(&finding.check, &finding.case);
     words.extend(["--check", &case]);
     let seed = header.seed.to_string();
     if header.seed != 1 {

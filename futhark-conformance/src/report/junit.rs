@@ -113,12 +113,8 @@ fn failed(header: &Header, failures: &[&Record]) -> TestCaseStatus {
         message += &format!(" (and {more})");
     }
     status.set_message(message);
-    status.set_type(
-        first
-            .cause
-            .map(|cause| cause.to_string())
-            .unwrap_or_default(),
-    );
+    let cause = first.cause.map(|cause| cause.to_string());
+    status.set_type(cause.unwrap_or_default());
     let texts = failures.iter().take(FAILURES).map(|record| {
         let case = match record.finding.case.as_str() {
             "" => String::new(),

@@ -108,32 +108,31 @@ impl Config {
     /// command line.
     #[must_use]
     pub fn selection(&self, corpus: &Corpus) -> Vec<String> {
-        let patterns = corpus.excluded().iter();
-        let excluded = patterns.map(|pattern| ("--exclude", Some(pattern.to_string())));
-        let patterns = self.checks.iter();
-        let checks = patterns.map(|pattern| ("--check", Some(pattern.to_string())));
-        let budget = self.budget.map(humantime::format_duration);
-        let architectures = self.architectures.join(",");
-        let others = [
-            ("--budget", budget.map(|budget| budget.to_string())),
-            (
-                "--architectures",
-                Some(architectures).filter(|names| !names.is_empty()),
-            ),
-            ("--timeout", Some(self.work.timeout.to_string())),
-            ("--memory", Some(self.work.memory.to_string())),
-        ];
+        let paths = corpus.paths().iter().map(|path| path.display().to_string());
+        let mut words: Vec<String> = paths.collect();
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        for pattern in corpus.excluded() {
+            add("--exclude", pattern.to_string());
+        }
+        for check in &self.checks {
+            add("--check", check.to_string());
+        }
+        if let Some(budget) = self.budget {
+            add("--budget", humantime::format_duration(budget).to_string());
+        }
+        if !self.architectures.is_empty() {
+            add("--architectures", self.architectures.join(","));
+        }
+        add("--timeout", self.work.timeout.to_string());
+        add("--memory", self.work.memory.to_string());
         let flags = [
             ("--optimise", self.work.optimise),
             (OUTSIDE_DATA, self.allow_outside_data),
             ("--all", self.all),
         ];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        let paths = corpus.paths().iter().map(|path| path.display().to_string());
-        paths
-            .chain(words(excluded.chain(checks).chain(others)))
-            .chain(flags.map(|(flag, _)| flag.to_owned()))
-            .collect()
+        words.extend(flags.map(|(flag, _)| flag.to_owned()));
+        words
     }
 
     /// The further options of a command that repeats one finding of this run.
@@ -151,18 +150,11 @@ impl Config {
             ("--input", self.inputs.input.as_ref().map(shown)),
             ("--build-dir", self.work.build_dir.as_ref().map(shown)),
         ];
+        let options = options.into_iter();
+        let options = options.filter_map(|(option, value)| Some([option.to_owned(), value?]));
         let outside = self.allow_outside_data.then(|| OUTSIDE_DATA.to_owned());
-        words(options).chain(outside).collect()
+        options.flatten().chain(outside).collect()
     }
-}
-
-/// The options that have a value, as words of a command line.
-fn words<'o>(
-    options: impl IntoIterator<Item = (&'o str, Option<String>)>,
-) -> impl Iterator<Item = String> {
-    let options = options.into_iter();
-    let options = options.filter_map(|(option, value)| Some([option.to_owned(), value?]));
-    options.flatten()
 }
 
 #[cfg(test)]

@@ -210,9 +210,8 @@ impl Results {
 /// Prints what the run is about to do.
 fn announce(plan: &Plan<'_>, jobs: usize) {
     let header = &plan.header;
-    let versions: Vec<&str> = (header.compilers.iter())
-        .map(|compiler| compiler.version.as_str())
-        .collect();
+    let compilers = header.compilers.iter();
+    let versions: Vec<&str> = compilers.map(|one| one.version.as_str()).collect();
     let usable = header.devices.iter().filter(|device| device.usable);
     let mut usable: Vec<&str> = usable.map(|device| device.backend.as_str()).collect();
     // The table shows the devices of each backend.

@@ -51,12 +51,6 @@ impl Choice<'_> {
         Ok(jobs)
     }
 
-    /// The estimated time of jobs that run at the same time.
-    fn seconds<'j>(&self, jobs: impl IntoIterator<Item = &'j Job>) -> f64 {
-        let seconds: f64 = jobs.into_iter().map(|job| self.times.estimate(job)).sum();
-        seconds / threads(self.config.jobs) as f64
-    }
-
     /// The jobs of programs that are named, or that meet the condition; and the others.
     fn partition(&self, jobs: Vec<Job>, is_kept: impl Fn(&Job) -> bool) -> (Vec<Job>, Vec<Job>) {
         let files = self.corpus.paths().iter().filter(|path| path.is_file());
@@ -97,7 +91,8 @@ impl Choice<'_> {
                 None => left_out.push(job),
             }
         }
-        let seconds = about(self.seconds(&left_out));
+        let seconds: f64 = left_out.iter().map(|job| self.times.estimate(job)).sum();
+        let seconds = about(seconds / threads(config.jobs) as f64);
         let jobs = counted(left_out.len(), "job");
         if !config.all {
             errln!(

@@ -14,7 +14,7 @@ use crate::say::errln;
 use crate::toolchain;
 use anyhow::{Context as _, anyhow};
 use futhark_manifest::{Version, known};
-use futhark_safe::compile::BACKENDS;
+use futhark_safe::compile::{BACKENDS, Compiler};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         .map_err(could_not_run)?;
     let build_dir = match &work.build_dir {
         Some(folder) => folder.clone(),
-        None => jobs::default_build_dir().map_err(could_not_run)?,
+        None => default_build_dir().map_err(could_not_run)?,
     };
     let scratch = files::temporary_folder(&std::env::temp_dir()).with_context(|| {
         let folder = std::env::temp_dir();
@@ -50,6 +50,20 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
     })
 }
 
+/// The folder for compiled programs, which later runs use again: below `target` in a Rust project,
+/// otherwise in the user's cache, where only the user has access.
+fn default_build_dir() -> anyhow::Result<PathBuf> {
+    let name = "futhark-conformance";
+    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty()) {
+        return Ok(PathBuf::from(target).join(name));
+    }
+    if PathBuf::from("Cargo.toml").is_file() {
+        return Ok(PathBuf::from("target").join(name));
+    }
+    futhark_safe::compile::cache_folder(name)
+        .context("no folder for compiled programs; choose one with --build-dir")
+}
+
 /// The number of jobs to run at a time.
 pub fn threads(jobs: Option<u16>) -> usize {
     jobs.map_or_else(parallel::processors, usize::from)
@@ -62,11 +76,9 @@ pub fn find_compilers(
 ) -> Result<Vec<CompilerInfo>, Ended> {
     let compilers = toolchain::compilers(named, &mut settings.run).map_err(usage)?;
     if compilers.is_empty() {
-        let error = match futhark_safe::compile::Compiler::find() {
-            Err(error) => anyhow!(error),
-            Ok(_) => anyhow!("found no Futhark compiler"),
-        };
-        return Err(could_not_run(error));
+        // This error says how to install one.
+        Compiler::find().map_err(could_not_run)?;
+        return Err(could_not_run(anyhow!("found no Futhark compiler")));
     }
     for compiler in &compilers {
         let version = Version::new(&compiler.version);
