@@ -52,7 +52,7 @@ pub fn shortened(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
-    let boundary = |place: &usize| text.is_char_boundary(*place);
+    let boundary = |index: &usize| text.is_char_boundary(*index);
     let first = (0..=most / 2).rev().find(boundary).unwrap_or(0);
     let last = (text.len() - most / 2..).find(boundary);
     let last = last.unwrap_or(text.len());

@@ -15,15 +15,15 @@ pub fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R
     let done = Mutex::new(Vec::with_capacity(items.len()));
     on_threads(threads.min(items.len()), || {
         loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(place) else { break };
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
             let result = work(item);
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.push((place, result));
+            done.push((index, result));
         }
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(place, _)| *place);
+    done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, result)| result).collect()
 }
 

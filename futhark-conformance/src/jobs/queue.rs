@@ -145,9 +145,9 @@ impl<'j> Queue<'j> {
         };
         let is_free = |job: &&Job| running.iter().all(|other| other.build() != job.build());
         let mut jobs = waiting.iter();
-        let place = (jobs.position(|job| is_free(job) && in_time(job)))
+        let position = (jobs.position(|job| is_free(job) && in_time(job)))
             .or_else(|| waiting.iter().position(in_time))?;
-        let job = waiting.remove(place);
+        let job = waiting.remove(position);
         running.push(job);
         Some(job)
     }
