@@ -3,8 +3,8 @@
 //! ```text
 //! file.rs       the C file, and the fixed files that it includes
 //! inputs.rs     what the parts are written from; text, types and lists in C
-//! wrappers.rs   a wrapper per function of the manifest, and the validation of shapes
-//! values.rs     the wrappers of arrays and opaque values
+//! wrappers.rs   a wrapper per call, and the validation of shapes
+//! values.rs     the wrappers of the other functions of each type, and what its values need
 //! table.rs      the table
 //! raw.rs        the functions that a raw module offers, and those whose results the caller frees
 //! symbols.rs    unique names of the functions and variables with external linkage
