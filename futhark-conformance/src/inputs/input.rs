@@ -1,8 +1,8 @@
 //! A value as a tree on the host, and the files of failing inputs, which later runs try first.
 
+use crate::files::{key, replace_file};
 use crate::harness::calls::{self, message_of, upload};
 use crate::harness::make::Constructor;
-use crate::files::{key, replace_file};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
