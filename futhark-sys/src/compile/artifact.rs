@@ -4,19 +4,10 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::{FunctionList, Manifest, Program};
 
+use super::build::Linkage;
 use super::error::Error;
 use super::paths::{read, write};
 use super::stored::WARNINGS;
-
-/// The kind of library to build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Linkage {
-    /// A shared object, loaded at run time.
-    Shared,
-    /// A static library, linked into a binary.
-    Static,
-}
 
 /// Resolves the manifest in `file`.
 pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {

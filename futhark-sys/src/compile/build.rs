@@ -1,40 +1,23 @@
-//! Builds an artifact from a source file, and caches it.
+//! What a build makes, from which source and by which compiler. `run.rs` runs it.
 
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, Program};
+use futhark_manifest::Backend;
 
-use super::artifact::{Artifact, Linkage, Paths, read_program};
-use super::cache::{Temporary, cache_folder, is_complete};
-use super::cc::HEADERS;
-use super::code::{self, Code};
-use super::compiler::{self, Compiler};
-use super::driver::CCompiler;
-use super::error::{Error, ErrorKind};
-use super::facts;
-use super::files::Files;
-use super::generated::{Generated, layout};
-use super::hash::Hash;
-use super::paths::{create_folder, hash_of, write};
+use super::cache::cache_folder;
+use super::compiler::Compiler;
+use super::error::Error;
 use super::recording::Recording;
-use super::stored::{self, REFUSED, SYMBOL, Stored, WARNINGS};
-use super::toolchain::{Toolchain, Vendor};
-use super::unit::{self, FIXED_FILES, Unit, raw};
 
-/// Our C file.
-const UNIT: &str = "fut_unit.c";
-
-/// How often a build starts again if its inputs changed while it ran.
-const ATTEMPTS: usize = 3;
-
-/// The backends that a [`Build`] supports.
-pub const BACKENDS: [Backend; 5] = [
-    Backend::C,
-    Backend::Multicore,
-    Backend::OpenCl,
-    Backend::Cuda,
-    Backend::Hip,
-];
+/// The kind of library to build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Linkage {
+    /// A shared object, loaded at run time.
+    Shared,
+    /// A static library, linked into a binary.
+    Static,
+}
 
 /// A build of one program for one backend.
 ///
@@ -51,10 +34,10 @@ pub struct Build {
     source: PathBuf,
     backend: Backend,
     compiler: Option<Compiler>,
-    vendored: Option<PathBuf>,
-    recording: Option<Recording>,
+    pub(super) vendored: Option<PathBuf>,
+    pub(super) recording: Option<Recording>,
     out_dir: Option<PathBuf>,
-    linkage: Linkage,
+    pub(super) linkage: Linkage,
     fast: bool,
     pub(super) hardened: bool,
     pub(super) options: Vec<String>,
@@ -186,157 +169,12 @@ impl Build {
         self.backend
     }
 
-    /// Compiles the program, or returns the result of an equal build from the same folder.
-    ///
-    /// Blocks while the Futhark and C compilers run: seconds for a medium program. Several
-    /// processes may build into one folder at the same time.
-    ///
-    /// # Errors
-    ///
-    /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
-    pub fn run(&self) -> Result<Artifact, Error> {
-        for _ in 0..ATTEMPTS {
-            let artifact = match self.code()? {
-                Code::Stored(Stored {
-                    folder,
-                    symbol: Some(symbol),
-                    ..
-                }) => {
-                    let sources = Files::of(&self.source)?.paths();
-                    let paths = self.paths(folder, symbol);
-                    Artifact::read(paths, Vec::new(), sources).map(Some)
-                }
-                code => self.find_or_build(code),
-            };
-            if let Some(artifact) = artifact? {
-                return Ok(artifact);
-            }
-        }
-        Err(Error::changing(&self.source))
-    }
-
-    /// Compiles like [`run`](Self::run), and adds the result to a recording of the compiler
-    /// ([`Recording::create`]), which then replaces the Futhark and C compilers for this build.
-    ///
-    /// Blocks like [`run`](Self::run). Several processes may add to one recording at the same time.
-    ///
-    /// # Errors
-    ///
-    /// Errors that do not depend on the program: the source, a compiler or a header is missing,
-    /// the backend is not one of [`BACKENDS`], a file cannot be read or written.
-    pub fn record(&self, recording: &Recording) -> Result<Recorded, Error> {
-        let folder = recording.build(&self.recorded_name()?);
-        let new = Temporary::beside(&folder)?;
-        let recorded = match self.run() {
-            Ok(artifact) => {
-                let header = artifact.header();
-                let manifest = header.with_extension("json");
-                let warnings = artifact.folder().join(WARNINGS);
-                for file in [artifact.library(), header, manifest, warnings] {
-                    let to = new.path().join(file.file_name().unwrap_or_default());
-                    std::fs::copy(&file, to).map_err(|error| Error::io("copy", &file, error))?;
-                }
-                write(&new.path().join(SYMBOL), artifact.symbol())?;
-                Recorded::Library
-            }
-            Err(error) => {
-                let Some(refusal) = stored::refusal(&error) else {
-                    return Err(error);
-                };
-                write(&new.path().join(REFUSED), refusal)?;
-                Recorded::Refusal(error)
-            }
-        };
-        stored::describe(new.path(), self, recording.version())?;
-        new.become_folder(&folder)?;
-        Ok(recorded)
-    }
-
-    /// Reads the interface of the program. Needs no C compiler, and with vendored code no Futhark
-    /// compiler either.
-    ///
-    /// If a source file has changed since the code was vendored, an installed compiler is used. Blocks
-    /// while the Futhark compiler runs.
-    ///
-    /// # Errors
-    ///
-    /// As [`Build::run`], except for those of the C compiler.
-    pub fn interface(&self) -> Result<Interface, Error> {
-        let code = match self.code() {
-            Err(error)
-                if error.kind() == ErrorKind::Vendored
-                    && matches!(Toolchain::vendor(), Ok(Vendor::Use)) =>
-            {
-                Code::Compiler(self.installed().map_err(|_| error)?)
-            }
-            found => found?,
-        };
-        let folder = Temporary::beside(&self.folder()?.join("interface"))?;
-        let paths = self.paths(folder.path().to_owned(), String::new());
-        code.generate(self, &paths.in_folder(&paths.name))?;
-        Ok(Interface {
-            program: read_program(&paths.manifest(), &paths.read("json")?)?,
-            sources: Files::of(&self.source)?.paths(),
-        })
-    }
-
-    /// The result; `None` if an input changed while it was built.
-    fn find_or_build(&self, code: Code) -> Result<Option<Artifact>, Error> {
-        let results = self.folder()?;
-        let inputs = self.inputs(code, &results)?;
-        let key = self.key(&inputs);
-        // The symbol does not depend on paths and times of files, so that equal compilers produce
-        // equal libraries.
-        let symbol = format!("fut_{}_{}", self.backend, &key.clone().hex()[..16]);
-        // A replaced compiler builds again, even if its version is the same.
-        let key = key.with(facts::stamp(&inputs.programs)).hex();
-        let paths = self.paths(results.join(self.folder_name(&key)), symbol);
-        if !is_complete(&paths.folder) && !self.build(&inputs, &paths)? {
-            return Ok(None);
-        }
-        Artifact::read(paths, inputs.programs, inputs.sources.paths()).map(Some)
-    }
-
-    /// Finds the sources and the tools, whose versions are kept in the folder `results`.
-    fn inputs(&self, code: Code, results: &Path) -> Result<Inputs, Error> {
-        let cc = CCompiler::find(Some(results))?;
-        let mut programs = code.made_by();
-        programs.extend([cc.path.clone(), cc.ar.clone()]);
-        Ok(Inputs {
-            sources: Files::of(&self.source)?,
-            arguments: cc.arguments(self),
-            programs: programs.iter().map(|file| Toolchain::file(file)).collect(),
-            code,
-            cc,
-        })
-    }
-
     /// The folder for results.
     pub(super) fn folder(&self) -> Result<PathBuf, Error> {
         match &self.out_dir {
             Some(folder) => Ok(folder.clone()),
             None => cache_folder("futhark-sys"),
         }
-    }
-
-    /// Where the generated code comes from: a recording, vendored code, or a compiler.
-    fn code(&self) -> Result<Code, Error> {
-        if !BACKENDS.contains(&self.backend) {
-            return Err(Error::backend(self.backend));
-        }
-        compiler::must_be_usable(&self.options)?;
-        if !self.source.is_file() {
-            return Err(Error::no_source(&self.source));
-        }
-        if let Some(recording) = &self.recording {
-            let found = recording.find(&self.recorded_name()?, self);
-            return found.map(Code::Stored);
-        }
-        let Some(folder) = &self.vendored else {
-            return self.installed().map(Code::Compiler);
-        };
-        let folder = folder.join(format!("{}-{}", self.name(), self.backend));
-        code::vendored(&folder, self).map(Code::Stored)
     }
 
     /// The selected compiler, or the default one.
@@ -347,17 +185,8 @@ impl Build {
         }
     }
 
-    /// The name of this build in a recording.
-    fn recorded_name(&self) -> Result<String, Error> {
-        let key = Hash::new()
-            .with(env!("CARGO_PKG_VERSION"))
-            .with(hash_of(&self.source)?)
-            .with(self.settings());
-        Ok(self.folder_name(&key.hex()))
-    }
-
     /// What was selected, except the source and tools.
-    fn settings(&self) -> String {
+    pub(super) fn settings(&self) -> String {
         format!(
             "{} {:?} {} {} {} {:?} {:?}",
             self.backend,
@@ -370,46 +199,6 @@ impl Build {
         )
     }
 
-    /// The name of a folder for this build.
-    fn folder_name(&self, key: &str) -> String {
-        format!("{}-{}-{}", self.name(), self.backend, &key[..16])
-    }
-
-    fn paths(&self, folder: PathBuf, symbol: String) -> Paths {
-        Paths {
-            folder,
-            name: self.name(),
-            symbol,
-            linkage: self.linkage,
-        }
-    }
-
-    /// Hashes everything that determines the result: also versions of compilers, and options from the environment
-    /// (`CC`, `CFLAGS`).
-    fn key(&self, inputs: &Inputs) -> Hash {
-        let mut hash = Hash::new()
-            .with(env!("FUTHARK_SYS_SOURCES"))
-            .with(env!("CARGO_PKG_VERSION"))
-            .with(futhark_manifest::VERSION)
-            .with(self.identity(&inputs.sources))
-            // Source locations are part of the program's messages.
-            .with(inputs.sources.texts())
-            .with(self.source.as_os_str().as_encoded_bytes())
-            .with(self.settings())
-            .with(&inputs.code.version().text)
-            .with(&inputs.cc.version);
-        for word in inputs.cc.command_line() {
-            hash = hash.with(word.as_encoded_bytes());
-        }
-        inputs.arguments.iter().fold(hash, Hash::with)
-    }
-
-    /// A hash of the program's code and the options for the Futhark compiler.
-    fn identity(&self, files: &Files) -> String {
-        let options = self.options.iter().map(|option| format!(" {option}"));
-        files.program() + &options.collect::<String>()
-    }
-
     /// The name of the generated files: the source's, without characters that a C compiler rejects.
     pub(super) fn name(&self) -> String {
         let stem = self.source.file_stem().unwrap_or_default();
@@ -417,124 +206,4 @@ impl Build {
         let stem = stem.to_string_lossy();
         stem.replace(|c| !is_accepted(c), "_")
     }
-
-    /// Builds in a temporary folder and renames it, so that a folder is always complete. Returns false if
-    /// an input changed meanwhile: then nothing is kept.
-    fn build(&self, inputs: &Inputs, paths: &Paths) -> Result<bool, Error> {
-        let stamp = facts::stamp(&inputs.programs);
-        let folder = Temporary::beside(&paths.folder)?;
-        let work = Paths {
-            folder: folder.path().to_owned(),
-            ..paths.clone()
-        };
-        let result = self.build_in(inputs, &work, &paths.folder);
-        // The folder is named after what the files contained before, and an error can be one of a file
-        // that was half written.
-        let now = Files::of(&self.source);
-        let is_current = now.is_ok_and(|now| now == inputs.sources);
-        if !is_current || facts::stamp(&inputs.programs) != stamp {
-            return Ok(false);
-        }
-        result?;
-        folder.complete(&paths.folder)?;
-        Ok(true)
-    }
-
-    /// Builds in the folder of `paths`, which will be renamed to `home`.
-    fn build_in(&self, inputs: &Inputs, paths: &Paths, home: &Path) -> Result<(), Error> {
-        let (cc, arguments) = (&inputs.cc, &inputs.arguments);
-        let base = paths.in_folder(&paths.name);
-        let warnings = inputs.code.generate(self, &base)?;
-        let manifest_text = paths.read("json")?;
-        let program = read_program(&paths.manifest(), &manifest_text)?;
-        if program.backend != self.backend {
-            let message = format!(
-                "expected a manifest for backend {}, got one for {}",
-                self.backend, program.backend
-            );
-            return Err(Error::new(ErrorKind::Manifest, message));
-        }
-        let c_text = paths.read("c")?;
-        let h_text = paths.read("h")?;
-        let generated = Generated::read(&c_text, &h_text, &program, self.hardened)?;
-        let plain = match self.raw {
-            true => raw::functions(&generated.declared),
-            false => Vec::new(),
-        };
-        let unit = Unit {
-            program: &program,
-            name: &paths.name,
-            generated: &generated,
-            manifest_text: &manifest_text,
-            program_id: &layout::identity(
-                &generated.layouts,
-                &program,
-                &self.identity(&inputs.sources),
-            ),
-            hardened: self.hardened,
-            symbol: &paths.symbol,
-            plain: &plain,
-        };
-        paths.write(WARNINGS, &warnings)?;
-        if self.hardened {
-            let text = unit::sizes::checked(&generated.lines, &program.version)?;
-            paths.write(unit::CHECKED, &text)?;
-        }
-        let name = &paths.name;
-        let title = format!("// @generated by futhark-sys around {name}.c; do not edit.\n");
-        paths.write(UNIT, &format!("{title}{}", unit::write(&unit)))?;
-
-        let headers = paths.in_folder(HEADERS);
-        create_folder(&headers.join("override"))?;
-        for (name, text) in FIXED_FILES {
-            write(&headers.join(name), text)?;
-        }
-
-        let (file, object) = (paths.in_folder(UNIT), paths.in_folder("unit.o"));
-        cc.compile(&file, home, &object, self.backend, arguments)?;
-        match self.linkage {
-            Linkage::Shared => cc.link_shared(&object, &paths.library(), &paths.symbol)?,
-            Linkage::Static => cc.archive(&object, &paths.library())?,
-        }
-        let _ = std::fs::remove_file(object);
-        // Only debuggers read them.
-        if !cc.debugs(arguments) {
-            for file in [UNIT, unit::CHECKED] {
-                let _ = std::fs::remove_file(paths.in_folder(file));
-            }
-            let _ = std::fs::remove_dir_all(headers);
-        }
-        Ok(())
-    }
-}
-
-/// The result of [`Build::record`].
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Recorded {
-    /// The library.
-    Library,
-    /// The program does not compile. Building from the recording returns the same error.
-    Refusal(Error),
-}
-
-/// What code that uses a program must know to be compiled, but not to be linked.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Interface {
-    /// The manifest, resolved.
-    pub program: Program,
-    /// The source file and its imports.
-    pub sources: Vec<PathBuf>,
-}
-
-/// What a build reads.
-struct Inputs {
-    code: Code,
-    sources: Files,
-    cc: CCompiler,
-    /// For the C compiler.
-    arguments: Vec<String>,
-    /// The file of each executable, and the files of vendored code.
-    programs: Vec<PathBuf>,
 }

@@ -7,9 +7,10 @@ use futhark_manifest::Version;
 use super::build::Build;
 use super::cache::Temporary;
 use super::compiler::Compiler;
-use super::error::Error;
+use super::error::{Error, ErrorKind};
 use super::files::Files;
 use super::paths::{read, write};
+use super::recording::Recording;
 use super::stored::{self, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 
@@ -34,7 +35,9 @@ impl Code {
     /// warnings of the compiler. A recorded library has no C code.
     pub(super) fn generate(&self, build: &Build, base: &Path) -> Result<String, Error> {
         match self {
-            Code::Compiler(compiler) => compiler.generate(build, base),
+            Code::Compiler(compiler) => {
+                compiler.generate(build.source(), build.backend(), &build.options, base)
+            }
             Code::Stored(stored) => {
                 stored.copy(base.parent().unwrap_or(Path::new(".")))?;
                 read(&stored.folder.join(WARNINGS))
@@ -52,11 +55,34 @@ impl Code {
     }
 }
 
+/// The recorded build of this name.
+///
+/// # Errors
+///
+/// [`ErrorKind::NoCompiler`]: the recording does not have it, or not of these sources.
+pub(super) fn recorded(recording: &Recording, name: &str, build: &Build) -> Result<Stored, Error> {
+    let fail = |why| {
+        let message = format!("{why}.\nRecord it again, or install the compiler");
+        Error::new(ErrorKind::NoCompiler, message)
+    };
+    let folder = recording.build(name);
+    if !folder.is_dir() {
+        return Err(fail(format!(
+            "{} is not recorded for {} in {}, a recording of Futhark {}, or its text or its options have changed",
+            build.source().display(),
+            build.backend(),
+            recording.folder().display(),
+            recording.version()
+        )));
+    }
+    Stored::open(&folder, build, fail)
+}
+
 /// The code in `folder`, generated before as `FUTHARK_VENDOR` says.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Vendored`](super::ErrorKind::Vendored), or those of the compiler that generates the code again.
+/// [`ErrorKind::Vendored`], or those of the compiler that generates the code again.
 pub(super) fn vendored(folder: &Path, build: &Build) -> Result<Stored, Error> {
     let stored = || match folder.is_dir() {
         true => Stored::open(folder, build, Error::vendored),
@@ -93,7 +119,12 @@ pub(super) fn vendored(folder: &Path, build: &Build) -> Result<Stored, Error> {
 /// Generates code to vendor in a folder.
 fn generate(compiler: &Compiler, build: &Build, folder: &Path) -> Result<(), Error> {
     let files = Files::of(build.source())?;
-    let warnings = compiler.generate(build, &folder.join(build.name()))?;
+    let warnings = compiler.generate(
+        build.source(),
+        build.backend(),
+        &build.options,
+        &folder.join(build.name()),
+    )?;
     if Files::of(build.source())? != files {
         return Err(Error::changing(build.source()));
     }

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use futhark_manifest::{Version, known};
+use futhark_manifest::{Backend, Version, known};
 
-use super::build::Build;
 use super::error::{Error, ErrorKind};
 use super::facts;
 use super::process;
@@ -217,11 +216,16 @@ impl Compiler {
     }
 
     /// Compiles a program as a library to `base.c`, `base.h` and `base.json`; returns the warnings.
-    pub(super) fn generate(&self, build: &Build, base: &Path) -> Result<String, Error> {
-        let source = build.source();
+    pub(super) fn generate(
+        &self,
+        source: &Path,
+        backend: Backend,
+        options: &[String],
+        base: &Path,
+    ) -> Result<String, Error> {
         let mut command = Command::new(&self.program);
-        command.args([build.backend().as_str(), "--library"]);
-        command.arg(source).arg("-o").arg(base).args(&build.options);
+        command.args([backend.as_str(), "--library"]);
+        command.arg(source).arg("-o").arg(base).args(options);
         let output =
             process::run(&mut command).map_err(|error| Error::io("run", &self.program, error))?;
         let text = output.stderr();

@@ -5,7 +5,14 @@ use std::path::Path;
 
 use futhark_manifest::{Backend, Version};
 
-use super::build::BACKENDS;
+/// The backends that a [`Build`](super::Build) supports.
+pub const BACKENDS: [Backend; 5] = [
+    Backend::C,
+    Backend::Multicore,
+    Backend::OpenCl,
+    Backend::Cuda,
+    Backend::Hip,
+];
 
 /// Why a program could not be built.
 ///

@@ -3,7 +3,8 @@
 //! [`Build`] describes a build, and [`Build::run`] returns an [`Artifact`]. The steps:
 //!
 //! ```text
-//! build.rs      a build: finds its inputs, looks it up in the cache, or runs the steps; records it
+//! run.rs        runs a build: finds its inputs, looks it up in the cache, or runs the steps; records it
+//! build.rs      what a build makes, from which source and by which compiler
 //! artifact.rs   the result
 //! recording.rs  a folder with recorded builds, for machines without compilers
 //! code.rs       where the generated C comes from: a compiler or stored code; generates vendored code
@@ -44,17 +45,19 @@ mod paths;
 #[doc(hidden)]
 pub mod process;
 mod recording;
+mod run;
 #[cfg(test)]
 mod sources;
 mod stored;
 mod toolchain;
 mod unit;
 
-pub use artifact::{Artifact, Linkage};
-pub use build::{BACKENDS, Build, Interface, Recorded};
+pub use artifact::Artifact;
+pub use build::{Build, Linkage};
 pub use cache::cache_folder;
 pub use compiler::Compiler;
-pub use error::{Error, ErrorKind};
+pub use error::{BACKENDS, Error, ErrorKind};
 pub use files::sources;
 pub use recording::Recording;
+pub use run::{Interface, Recorded};
 pub use toolchain::{Toolchain, Vendor};

@@ -11,11 +11,9 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Version;
 
-use super::build::Build;
 use super::compiler::Compiler;
 use super::error::{Error, ErrorKind};
 use super::paths::{create_folder, write};
-use super::stored::Stored;
 
 const MARK: &str = "futhark-recording";
 
@@ -102,24 +100,5 @@ impl Recording {
     /// The folder of a build.
     pub(super) fn build(&self, name: &str) -> PathBuf {
         self.folder.join("builds").join(name)
-    }
-
-    /// Looks up a build by its name.
-    pub(super) fn find(&self, name: &str, build: &Build) -> Result<Stored, Error> {
-        let fail = |why| {
-            let message = format!("{why}.\nRecord it again, or install the compiler");
-            Error::new(ErrorKind::NoCompiler, message)
-        };
-        let folder = self.build(name);
-        if !folder.is_dir() {
-            return Err(fail(format!(
-                "{} is not recorded for {} in {}, a recording of Futhark {}, or its text or its options have changed",
-                build.source().display(),
-                build.backend(),
-                self.folder.display(),
-                self.version
-            )));
-        }
-        Stored::open(&folder, build, fail)
     }
 }
