@@ -89,7 +89,7 @@ impl Build {
 
     /// Sets the folder for results, which are cached there by content.
     ///
-    /// Anyone who can write to the folder can run code in this process: see [`Artifact::open`].
+    /// Anyone who can write to the folder can run code in this process: see [`Artifact::open`](super::Artifact::open).
     #[must_use]
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Build {
         self.out_dir = Some(folder.into());
@@ -133,7 +133,7 @@ impl Build {
     }
 
     /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. Others
-    /// are an error of kind [`ErrorKind::Option`], because they could change which files it writes.
+    /// are an error of kind [`ErrorKind::Option`](super::ErrorKind::Option), because they could change which files it writes.
     #[must_use]
     pub fn option(mut self, option: impl Into<String>) -> Build {
         self.options.push(option.into());
@@ -148,7 +148,7 @@ impl Build {
         self
     }
 
-    /// Also exports the functions of the program's own header, for [`Artifact::bindings`]. Each
+    /// Also exports the functions of the program's own header, for [`Artifact::bindings`](super::Artifact::bindings). Each
     /// symbol ends with the name of the table.
     #[cfg(feature = "raw")]
     #[must_use]
