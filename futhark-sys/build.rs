@@ -5,7 +5,7 @@
 #[path = "src/compile/hash.rs"]
 mod hash;
 #[cfg(feature = "compile")]
-#[path = "src/compile/sources.rs"]
+#[path = "build/sources.rs"]
 mod sources;
 
 fn main() {

@@ -3,12 +3,13 @@
 //!
 //! Child processes, and the compilers that they start, use the folder for temporary files through `TMPDIR`, so
 //! nothing of them outlives it. A run that is killed cannot remove its folder. A later run does, if the folder has
-//! not changed for a day.
+//! not changed for a day, and no process holds the lock of a file in it, which the kernel releases.
 
 use hmac_sha256::Hash;
 use regex::Regex;
 use rustix::process::geteuid;
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -18,6 +19,9 @@ use tempfile::{NamedTempFile, TempDir};
 
 /// The beginning of the names of folders for temporary files.
 const PREFIX: &str = "futhark-conformance-";
+
+/// The file in such a folder that its run locks.
+const LOCK: &str = "lock";
 
 /// The time without a change after which a file can be of an ended run: longer than any compiler runs.
 const QUIET: Duration = Duration::from_secs(24 * 60 * 60);
@@ -39,19 +43,60 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Creates a folder for temporary files in `root`, and removes those of ended runs. It is removed when the value is
-/// dropped. Other users cannot access it.
-///
-/// # Errors
-/// If it cannot be created.
-pub fn temporary_folder(root: &Path) -> io::Result<TempDir> {
-    remove_old(root, |name| name.starts_with(PREFIX));
-    tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)
+/// The folder for temporary files of a run. It is removed when the value is dropped. Other users cannot access it.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl TemporaryFolder {
+    /// Creates a folder in `root`, and removes those of ended runs.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn new(root: &Path) -> io::Result<TemporaryFolder> {
+        remove_old(root, |entry, data| {
+            data.is_dir() && is_of_run(&entry.file_name()) && is_unlocked(&entry.path())
+        });
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
+        let lock = File::create(folder.path().join(LOCK))?;
+        // Without locks, the folder's age protects it.
+        let _ = lock.try_lock();
+        Ok(TemporaryFolder {
+            folder,
+            _lock: lock,
+        })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Whether the name of a folder is that of a temporary one: of the crate tempfile, with six characters.
+fn is_of_run(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    rest.is_some_and(|rest| {
+        rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// Whether no run holds the lock of a folder, or it has none: then its run was killed at once.
+fn is_unlocked(folder: &Path) -> bool {
+    match File::open(folder.join(LOCK)) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
 }
 
 /// Removes the temporary files and folders of killed processes from the build folder.
 pub fn clean_builds(build_dir: &Path) {
-    remove_old(build_dir, is_temporary);
+    remove_old(build_dir, |entry, _| {
+        entry.file_name().to_str().is_some_and(is_temporary)
+    });
 }
 
 /// Writes a file, in one step: other processes read either its old content or the new one. Creates its folder.
@@ -102,14 +147,14 @@ fn is_temporary(name: &str) -> bool {
 }
 
 /// Removes the entries of this user in a folder that have not changed for [`QUIET`]. What cannot be removed stays.
-fn remove_old(folder: &Path, is_meant: impl Fn(&str) -> bool) {
+fn remove_old(folder: &Path, is_meant: impl Fn(&DirEntry, &Metadata) -> bool) {
     let entries = fs::read_dir(folder).into_iter().flatten();
     for entry in entries.filter_map(Result::ok) {
         // Of a link itself, which is removed and not followed.
         let Ok(data) = entry.metadata() else { continue };
         let age = data.modified().ok().and_then(|time| time.elapsed().ok());
         let is_old = age.is_some_and(|age| age > QUIET) && data.uid() == geteuid().as_raw();
-        if is_old && entry.file_name().to_str().is_some_and(&is_meant) {
+        if is_old && is_meant(&entry, &data) {
             let _ = match data.is_dir() {
                 true => fs::remove_dir_all(entry.path()),
                 false => fs::remove_file(entry.path()),
@@ -121,13 +166,19 @@ fn remove_old(folder: &Path, is_meant: impl Fn(&str) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
     use std::path::PathBuf;
     use std::time::SystemTime;
 
     fn age(path: &Path, age: Duration) {
         let time = SystemTime::now() - age - Duration::from_secs(1);
         File::open(path).unwrap().set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn keys_depend_on_the_boundaries_of_parts() {
+        assert_ne!(key(&[b"ab", b"c"]), key(&[b"a", b"bc"]));
+        // The names must not change: files of older versions use them.
+        assert_eq!(key(&[]), "e3b0c44298fc1c14");
     }
 
     #[test]
@@ -140,14 +191,21 @@ mod tests {
             age(&folder, if is_old { QUIET } else { Duration::ZERO });
             folder
         };
-        let old = made("futhark-conformance-1", true);
-        let fresh = made("futhark-conformance-2", false);
-        let other = made("other", true);
+        let old = made("futhark-conformance-Ab1234", true);
+        let fresh = made("futhark-conformance-Ab1235", false);
+        let other = made("futhark-conformance-notes", true);
+        let running = made("futhark-conformance-Ab1236", true);
+        let lock = File::create(running.join(LOCK)).unwrap();
+        lock.try_lock().unwrap();
+        age(&running, QUIET);
+        let report = root.path().join("futhark-conformance-Ab1237");
+        fs::write(&report, "").unwrap();
+        age(&report, QUIET);
         let path = {
-            let folder = temporary_folder(root.path()).unwrap();
+            let folder = TemporaryFolder::new(root.path()).unwrap();
             assert!(!old.exists());
-            for kept in [&fresh, &other, folder.path()] {
-                assert!(kept.is_dir(), "{kept:?}");
+            for kept in [&fresh, &other, &running, &report, folder.path()] {
+                assert!(kept.exists(), "{kept:?}");
             }
             folder.path().to_owned()
         };

@@ -246,7 +246,8 @@ struct fut_table {
   // backends.
   int32_t (*unchecked)(struct fut_context *ctx);
   // GPU backends; NULL on others. After a call that returned FUT_OK: whether it waited for the device, so that all
-  // work of earlier calls is complete. Work of the call itself may have started after the wait.
+  // work of earlier calls is complete. Work of the call itself may have started after the wait. Not after `shape` and
+  // `raw_memory`, which do not enter the context.
   int32_t (*waited)(struct fut_context *ctx);
   // GPU backends; NULL on others. Waits for the driver, without the runtime, so that it works for a
   // lost context too. FUT_OK: the device no longer accesses host memory. Otherwise the driver cannot

@@ -177,7 +177,7 @@ impl Case<'_> {
         }
         let mut arguments = self.arguments(self.entry)?;
         let fresh = arguments.remove(self.argument);
-        let (consumed, others) = self.make(way, fresh)?;
+        let (consumed, others) = self.make(way, fresh, &mut held)?;
         for (ty, value) in others {
             held.hold("a value that may share the argument's memory", ty, value)?;
         }
@@ -225,7 +225,12 @@ impl Case<'_> {
     }
 
     /// Makes the argument, and returns the values that may share memory with it, too.
-    fn make(&self, way: &Way<'_>, fresh: Value) -> StepResult<(Value, Vec<(TypeRef, Value)>)> {
+    fn make(
+        &self,
+        way: &Way<'_>,
+        fresh: Value,
+        held: &mut Held<'_>,
+    ) -> StepResult<(Value, Vec<(TypeRef, Value)>)> {
         let ty = self.entry.inputs[self.argument].ty;
         Ok(match *way {
             Way::Fresh | Way::Twice(_) => (fresh, Vec::new()),
@@ -239,7 +244,8 @@ impl Case<'_> {
             }
             Way::Produced(entry, output) => {
                 let other = self.produced(entry, output)?;
-                (self.produced(entry, output)?, vec![(ty, other)])
+                held.hold("an earlier result of the same call", ty, other)?;
+                (self.produced(entry, output)?, Vec::new())
             }
             Way::PartOf(constructor, part) => {
                 let (whole, mut others) = self.build(constructor, Some((part, fresh)))?;

@@ -346,7 +346,8 @@ fn has(library: &Library, name: &str) -> bool {
 /// If a file cannot be read.
 pub fn find_unsafe(sources: &[PathBuf]) -> io::Result<Option<String>> {
     for path in sources {
-        let text = std::fs::read_to_string(path)?;
+        let text = std::fs::read(path)?;
+        let text = String::from_utf8_lossy(&text);
         let is_unsafe = |pair: &[Token<'_>; 2]| pair.map(|token| token.text) == ["#[", "unsafe"];
         if let Some([attribute, _]) = lexer::pairs(&text).find(is_unsafe) {
             let line = text[..attribute.at].matches('\n').count() + 1;

@@ -13,6 +13,7 @@ use futhark_manifest::{ElemType, EntryPoint, Program};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Library};
 use proptest::strategy::{Strategy, ValueTree};
+use std::iter::repeat_n;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -239,14 +240,18 @@ impl Session<'_> {
 
 /// Learns from trial calls of the oracle how to generate arguments. Those of a program with
 /// `#[unsafe]` stay within what its test blocks show.
-fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Draw>> {
+fn draws(
+    sides: &Sides<'_>,
+    entry: &EntryPoint,
+    cases: u32,
+) -> StepResult<Box<dyn Iterator<Item = Draw>>> {
     let env = sides.env;
     if env.unchecked.is_some() && !entry.inputs.is_empty() {
         let shown: Vec<_> = known_inputs(env, entry).collect();
         if let Some(arguments) = inputs::like(&shown) {
             let extent = 0;
             let draw = Draw { extent, arguments };
-            return Ok(vec![draw; cases as usize]);
+            return Ok(Box::new(repeat_n(draw, cases as usize)));
         }
         env.may_generate(&entry.name)?;
     }
@@ -284,7 +289,7 @@ fn draws(sides: &Sides<'_>, entry: &EntryPoint, cases: u32) -> StepResult<Vec<Dr
         true => Limits::SLOW,
         false => Limits::REAL,
     };
-    Ok(inputs::growing(&Arc::new(call), limits, cases).collect())
+    Ok(Box::new(inputs::growing(Arc::new(call), limits, cases)))
 }
 
 /// Whether a call ran out of memory, which the other side need not do.

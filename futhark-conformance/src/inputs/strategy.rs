@@ -53,7 +53,7 @@ pub fn runner(seed: u64, salt: &str) -> TestRunner {
 /// The maximum extents of a sequence of inputs; a shorter sequence has evenly spaced ones of them. They grow
 /// slowly up to 24, because the work may grow exponentially.
 const EXTENTS: [usize; 24] = [
-    5, 5, 5, 5, 5, 5, 5, 5, 8, 12, 12, 18, 18, 18, 24, 40, 40, 80, 80, 320, 320, 1500, 1500, 1500,
+    5, 5, 5, 5, 5, 5, 5, 5, 8, 12, 12, 18, 18, 24, 24, 24, 40, 40, 80, 320, 320, 1500, 1500, 1500,
 ];
 
 /// An input to draw.
@@ -67,7 +67,7 @@ pub struct Draw {
 
 /// This number of inputs for a call. The first one of each extent is as large as that allows, so that its
 /// duration tells whether a larger extent is affordable.
-pub fn growing(call: &Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Item = Draw> {
+pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Item = Draw> {
     let last_case = cases.saturating_sub(1).max(1) as usize;
     let mut previous = None;
     (0..cases as usize).map(move |number| {
@@ -79,7 +79,7 @@ pub fn growing(call: &Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<It
         let is_first = previous.replace(extent) != Some(extent);
         Draw {
             extent,
-            arguments: arguments(call, Limits { extent, ..limits }, is_first),
+            arguments: arguments(&call, Limits { extent, ..limits }, is_first),
         }
     })
 }
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn inputs_grow_from_small_to_the_largest() {
         for (limits, cases) in [(Limits::REAL, 24), (Limits::REAL, 7), (Limits::SLOW, 4)] {
-            let draws: Vec<Draw> = growing(&call(), limits, cases).collect();
+            let draws: Vec<Draw> = growing(call(), limits, cases).collect();
             assert_eq!(draws.len(), cases as usize);
             assert!(draws.is_sorted_by_key(|draw| draw.extent));
             assert_eq!(draws[0].extent, EXTENTS[0]);
@@ -390,7 +390,7 @@ mod tests {
                 assert!(counts.all(|count| count <= draw.extent));
             }
         }
-        assert_eq!(growing(&call(), Limits::REAL, 1).count(), 1);
+        assert_eq!(growing(call(), Limits::REAL, 1).count(), 1);
     }
 
     #[test]

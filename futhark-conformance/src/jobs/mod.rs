@@ -12,6 +12,7 @@ pub use queue::{Queue, Shard, part};
 
 use crate::devices::{self, Device};
 use crate::expect::Expectations;
+use crate::files::TemporaryFolder;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
 use crate::record::{CompilerInfo, Finding, Place};
@@ -19,7 +20,6 @@ use futhark_manifest::Version;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// One program, on one device, with one compiler.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct Settings {
     /// The time limit of a case.
     pub timeout: Duration,
     /// The folder for temporary files of child processes.
-    pub scratch: Arc<TempDir>,
+    pub scratch: Arc<TemporaryFolder>,
     /// The settings that are passed to child processes.
     pub run: RunSpec,
 }

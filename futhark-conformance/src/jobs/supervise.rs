@@ -291,7 +291,7 @@ fn start(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Result<P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::temporary_folder;
+    use crate::files::TemporaryFolder;
     use crate::protocol::RunSpec;
     use std::sync::Arc;
 
@@ -302,7 +302,7 @@ mod tests {
         Settings {
             executable: "x".into(),
             timeout: Duration::from_secs(10),
-            scratch: Arc::new(temporary_folder(&std::env::temp_dir()).unwrap()),
+            scratch: Arc::new(TemporaryFolder::new(&std::env::temp_dir()).unwrap()),
             run: RunSpec::default(),
         }
     }

@@ -28,7 +28,7 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         Some(folder) => folder.clone(),
         None => default_build_dir().map_err(could_not_run)?,
     };
-    let scratch = files::temporary_folder(&std::env::temp_dir()).with_context(|| {
+    let scratch = files::TemporaryFolder::new(&std::env::temp_dir()).with_context(|| {
         let folder = std::env::temp_dir();
         format!(
             "failed to create a folder for temporary files in {}",
@@ -43,8 +43,11 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         run: RunSpec {
             memory: work.memory,
             optimise: work.optimise,
+            seed: 1,
             regressions: build_dir.join("regressions"),
             build_dir,
+            // No data files outside of the corpus, which is chosen later.
+            data_folders: Some(Vec::new()),
             ..RunSpec::default()
         },
     })

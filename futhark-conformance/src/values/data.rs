@@ -159,7 +159,7 @@ impl Component {
         let take = |at: usize, count: usize, what: &str| {
             let left = bytes.len() - at;
             let message = format!("truncated: expected {count} bytes for {what}, found {left}");
-            let range = (count <= left).then_some(at..at + count);
+            let range = (count <= left).then(|| at..at + count);
             range.ok_or_else(|| error(at, message))
         };
         let head = take(start, 7, "the head of a binary value")?;
@@ -288,6 +288,7 @@ mod tests {
         assert!(error(&[-1]).contains("size -1"));
         assert!(error(&[1 << 40]).contains("truncated"));
         assert!(error(&[1 << 40, 1 << 40]).contains("is too large"));
+        assert!(error(&[(1 << 61) - 1]).contains("truncated"));
         let empty = parse(&binary("i64", &[1 << 62, 3, 0], &[]), &[]).unwrap();
         assert_eq!(shown(empty), ["empty([4611686018427387904][3][0]i64)"]);
     }

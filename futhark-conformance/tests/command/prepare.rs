@@ -158,7 +158,7 @@ fn changed_files_invalidate_a_recording() {
     change(&library, &bytes);
     let text = message();
     assert!(
-        text.contains("/libfut_") && text.contains("is not the file that"),
+        text.contains("/libfut_") && text.contains("is not what the Futhark compiler generated"),
         "{text}"
     );
     fs::write(&library, &bytes).expect("the file can be written");

@@ -120,7 +120,7 @@ fn inputs_stay_small_if_the_work_grows_fast_with_them() {
     let (outcome, message) = run.case("server", "quartic");
     assert_eq!(outcome, "pass");
     assert!(
-        message.contains("of 8 inputs: calls take up to"),
+        message.contains("of 16 inputs: calls take up to"),
         "{message}"
     );
     assert!(run.time < Duration::from_secs(60), "{:?}", run.time);
@@ -139,7 +139,7 @@ fn slow_arguments_of_test_blocks_are_not_repeated_by_other_checks() {
     assert_eq!(run.case("server", "exponential").0, "pass");
     let (outcome, message) = run.case("server", "exponential_size");
     assert_eq!(outcome, "pass", "{message}");
-    assert!(message.contains("of 8 inputs"), "{message}");
+    assert!(message.contains("of 16 inputs"), "{message}");
     assert!(run.time < Duration::from_secs(60), "{:?}", run.time);
 }
 

@@ -68,6 +68,8 @@ impl Program {
             Backend::Cuda,
             Backend::Hip,
             Backend::OpenCl,
+            // Refused with a reason, instead of being ignored.
+            Backend::Ispc,
             Backend::Multicore,
             Backend::C,
         ];

@@ -144,7 +144,10 @@ impl Drop for Released<'_> {
     #[inline]
     fn drop(&mut self) {
         count_held(-1);
-        if !self.in_loop && self.core.any_dropped.swap(false, Ordering::AcqRel) {
+        if self.in_loop {
+            return;
+        }
+        if self.core.any_dropped.swap(false, Ordering::AcqRel) {
             self.core.free_dropped();
         }
         self.core.deliver_log();
@@ -341,6 +344,7 @@ impl Core {
             locked.released.in_loop = true;
             drop(locked);
             if !self.any_dropped.swap(false, Ordering::AcqRel) {
+                self.deliver_log();
                 return;
             }
         }
@@ -434,7 +438,7 @@ impl Locked<'_> {
         let status = unsafe { call(self.core.context(), out, input) };
         if status as u32 == c::FUT_OK {
             if let Some(waited) = self.core.table.raw().waited {
-                // SAFETY: T and L.
+                // SAFETY: T and L. All functions that are called here enter the context, so the answer is about this call.
                 if unsafe { waited(self.core.context()) } != 0 {
                     // The results of all earlier calls are complete.
                     self.state.progress.confirm();

@@ -101,7 +101,7 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     let folder = generated.join("stats-c");
     let c = folder.join("stats.c");
     let text = fs::read(&c).unwrap();
-    let not_generated = "is not the file that the Futhark compiler generated for this program";
+    let not_generated = "is not what the Futhark compiler generated for this program";
     let multicore = fs::read(generated.join("stats-multicore/stats.c")).unwrap();
     for changed in [[&text[..], b"// Changed by hand.\n"].concat(), multicore] {
         fs::write(&c, changed).unwrap();
@@ -135,10 +135,7 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     );
     fs::write(&manifest, text).unwrap();
     fs::write(folder.join("more.h"), "").unwrap();
-    assert_says(
-        &package.fails(&without),
-        &["stats-c/more.h is not a file that"],
-    );
+    assert_says(&package.fails(&without), &["stats-c/more.h is not what"]);
     fs::remove_file(folder.join("more.h")).unwrap();
     // A backend that is named twice counts once.
     let twice = [&without[..], &[("FUTHARK_BACKENDS", "c,c")]].concat();

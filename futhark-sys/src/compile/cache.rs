@@ -120,9 +120,6 @@ impl Temporary {
     /// Renames the folder when its files are on the disk, unless another process was first.
     pub(super) fn complete(self, folder: &Path) -> Result<(), Error> {
         list_files(&self.0)?;
-        if !is_complete(folder) {
-            let _ = fs::remove_dir_all(folder);
-        }
         self.rename(folder, is_complete)
     }
 
@@ -132,12 +129,16 @@ impl Temporary {
         self.rename(folder, Path::is_dir)
     }
 
-    /// Renames the folder. A failure is an error unless another folder of that name is `good`.
+    /// Renames the folder, or replaces what is not `good`. Another process can do the same meanwhile.
     fn rename(self, folder: &Path, good: fn(&Path) -> bool) -> Result<(), Error> {
-        match fs::rename(&self.0, folder) {
-            Err(error) if !good(folder) => Err(Error::io("rename", &self.0, error)),
-            _ => Ok(()),
+        for _ in 0..2 {
+            match fs::rename(&self.0, folder) {
+                Err(_) if !good(folder) => drop(fs::remove_dir_all(folder)),
+                _ => return Ok(()),
+            }
         }
+        let renamed = fs::rename(&self.0, folder);
+        renamed.map_err(|error| Error::io("rename", &self.0, error))
     }
 }
 

@@ -31,8 +31,7 @@ impl Code {
         }
     }
 
-    /// Writes `base.c`, `base.h` and `base.json`, and other files of the program beside them; returns the
-    /// warnings of the compiler. A recorded library has no C code.
+    /// Writes `base.c`, `base.h` and `base.json`; returns the warnings of the compiler. A recorded library has no C code.
     pub(super) fn generate(&self, build: &Build, base: &Path) -> Result<String, Error> {
         match self {
             Code::Compiler(compiler) => {
@@ -119,15 +118,11 @@ pub(super) fn vendored(folder: &Path, build: &Build) -> Result<Stored, Error> {
 /// Generates code to vendor in a folder.
 fn generate(compiler: &Compiler, build: &Build, folder: &Path) -> Result<(), Error> {
     let files = Files::of(build.source())?;
-    let warnings = compiler.generate(
-        build.source(),
-        build.backend(),
-        &build.options,
-        &folder.join(build.name()),
-    )?;
+    let code = Code::Compiler(compiler.clone());
+    let warnings = code.generate(build, &folder.join(build.name()))?;
     if Files::of(build.source())? != files {
         return Err(Error::changing(build.source()));
     }
     write(&folder.join(WARNINGS), warnings)?;
-    stored::describe(folder, build, compiler.version())
+    stored::describe(folder, build, &files, compiler.version())
 }

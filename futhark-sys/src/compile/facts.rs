@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::cache::temporary;
 use super::error::Error;
 use super::hash::Hash;
 use super::toolchain::{self, Toolchain};
@@ -32,7 +33,7 @@ pub(super) fn kept(
     let folder = results.join("facts");
     let name = name.with(env!("FUTHARK_SYS_SOURCES")).hex();
     let file = folder.join(&name[..32]);
-    // The last line is missing while another process writes the file, and after a power failure.
+    // The last line is missing after a power failure.
     let found = std::fs::read_to_string(&file).unwrap_or_default();
     let mut parts = found.rsplitn(3, '\n');
     if let (Some(then), Some(paths), Some(text)) = (parts.next(), parts.next(), parts.next()) {
@@ -51,7 +52,10 @@ pub(super) fn kept(
         let paths: Vec<_> = programs.iter().map(|path| path.to_string_lossy()).collect();
         let kept = format!("{text}\n{}\n{before}", paths.join("\t"));
         // Without the file, the next process only asks again.
-        let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(file, kept));
+        let new = temporary(&file);
+        let _ = std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&new, kept))
+            .and_then(|()| std::fs::rename(new, file));
     }
     Ok(text)
 }

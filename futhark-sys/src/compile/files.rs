@@ -22,6 +22,9 @@ pub fn sources(source: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(Files::of(source)?.paths())
 }
 
+/// Links can give one file arbitrarily many names.
+const MOST: usize = 5000;
+
 /// The main file of a program and the files that it imports, sorted by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Files(Vec<File>);
@@ -52,6 +55,10 @@ impl Files {
         while let Some((name, importer)) = open.pop() {
             let (file, text) = File::read(name, &importer)?;
             files.push(file);
+            if files.len() > MOST {
+                let message = format!("{} has more than {MOST} imports", source.display());
+                return Err(Error::new(ErrorKind::Program, message));
+            }
             for import in imports(&text) {
                 must_be_plain(import, &importer)?;
                 for path in candidates(&importer, import) {
@@ -147,7 +154,7 @@ fn must_be_plain(name: &str, importer: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!(
-        "{} imports \"{name}\"; expected the name of a file without escapes",
+        "{} imports \"{name}\": write the name of the file, without escapes, and not ending in `/`, `.` or `..`",
         importer.display()
     );
     Err(Error::new(ErrorKind::Program, message))

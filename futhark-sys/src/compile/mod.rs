@@ -22,7 +22,6 @@
 //! toolchain.rs  finds compilers and headers; reads every environment variable
 //! process.rs    runs a command in bounded time and memory
 //! paths.rs      paths relative to a program; files read and written with errors that name them
-//! sources.rs    a hash of these files, computed by the build script
 //! ```
 
 mod artifact;
@@ -47,6 +46,7 @@ pub mod process;
 mod recording;
 mod run;
 #[cfg(test)]
+#[path = "../../build/sources.rs"]
 mod sources;
 mod stored;
 mod toolchain;

@@ -68,6 +68,12 @@ impl Build {
     /// Errors that do not depend on the program: the source, a compiler or a header is missing,
     /// the backend is not one of [`BACKENDS`], a file cannot be read or written.
     pub fn record(&self, recording: &Recording) -> Result<Recorded, Error> {
+        let files = match Files::of(self.source()) {
+            Err(error) if error.kind() == ErrorKind::Program => {
+                return Ok(Recorded::Refusal(error));
+            }
+            files => files?,
+        };
         let folder = recording.build(&self.recorded_name()?);
         let new = Temporary::beside(&folder)?;
         let recorded = match self.run() {
@@ -90,7 +96,7 @@ impl Build {
                 Recorded::Refusal(error)
             }
         };
-        stored::describe(new.path(), self, recording.version())?;
+        stored::describe(new.path(), self, &files, recording.version())?;
         new.become_folder(&folder)?;
         Ok(recorded)
     }
@@ -160,9 +166,8 @@ impl Build {
             return Err(Error::backend(self.backend()));
         }
         compiler::must_be_usable(&self.options)?;
-        if !self.source().is_file() {
-            return Err(Error::no_source(self.source()));
-        }
+        // Before stored code is looked up, whose errors would advise to store it again.
+        Files::of(self.source())?;
         if let Some(recording) = &self.recording {
             let found = code::recorded(recording, &self.recorded_name()?, self);
             return found.map(Code::Stored);

@@ -62,13 +62,23 @@ pub(super) fn refusal(error: &Error) -> Option<String> {
     (REFUSALS.contains(&kind)).then(|| format!("{kind:?}\n{error:#}"))
 }
 
-/// Describes the files in a folder, which a compiler of this version made for this build.
-pub(super) fn describe(folder: &Path, build: &Build, version: &Version) -> Result<(), Error> {
-    let text = description(folder, build, version)?;
+/// Describes the files in a folder, which a compiler of this version made of these sources.
+pub(super) fn describe(
+    folder: &Path,
+    build: &Build,
+    sources: &Files,
+    version: &Version,
+) -> Result<(), Error> {
+    let text = description(folder, build, sources, version)?;
     write(&folder.join(DESCRIPTION), text)
 }
 
-fn description(folder: &Path, build: &Build, version: &Version) -> Result<String, Error> {
+fn description(
+    folder: &Path,
+    build: &Build,
+    sources: &Files,
+    version: &Version,
+) -> Result<String, Error> {
     let options = format!("options {}", build.options.join(" "));
     let mut text = format!(
         "{FORMAT}\nfuthark {version}\nbackend {}\n{}\n",
@@ -76,7 +86,7 @@ fn description(folder: &Path, build: &Build, version: &Version) -> Result<String
         options.trim_end()
     );
     let own = Path::new(build.source().file_name().unwrap_or_default());
-    for (name, hash) in Files::of(build.source())?.hashes() {
+    for (name, hash) in sources.hashes() {
         text += &format!("source {hash} {}\n", name.unwrap_or(own).display());
     }
     for path in entries(folder)? {
@@ -134,9 +144,10 @@ impl Stored {
         })?;
         let version = text.lines().find_map(|line| line.strip_prefix("futhark "));
         let version = Version::new(version.unwrap_or_default());
-        let now = description(folder, build, &version).map_err(wrong)?;
+        let sources = Files::of(build.source())?;
+        let now = description(folder, build, &sources, &version).map_err(wrong)?;
         if let Some(line) = difference(&text, &now) {
-            return Err(fail(outdated(folder, line, &text, &now)));
+            return Err(fail(outdated(folder, line, &now)));
         }
         if let Ok(refusal) = fs::read_to_string(folder.join(REFUSED)) {
             let (name, message) = refusal.split_once('\n').unwrap_or_default();
@@ -162,8 +173,8 @@ impl Stored {
     }
 }
 
-/// Why code cannot be used that was described by `text`, and would be by `now`. The line is in only one of them.
-fn outdated(folder: &Path, line: &str, text: &str, now: &str) -> String {
+/// Why code cannot be used that would be described by `now`. The line is only in that description, or only in the stored one.
+fn outdated(folder: &Path, line: &str, now: &str) -> String {
     let place = folder.display();
     let (key, value) = line.split_once(' ').unwrap_or((line, ""));
     let name = value.split_once(' ').map_or("", |(_, name)| name);
@@ -171,14 +182,10 @@ fn outdated(folder: &Path, line: &str, text: &str, now: &str) -> String {
     match key {
         "source" => format!("{name} has changed, from which the code in {place} was generated"),
         "file" if !path.exists() => format!("{} is missing", path.display()),
-        "file" => {
-            let is_known = text.lines().any(|known| known == line);
-            format!(
-                "{} is not {} file that the Futhark compiler generated for this program",
-                path.display(),
-                if is_known { "the" } else { "a" }
-            )
-        }
+        "file" => format!(
+            "{} is not what the Futhark compiler generated for this program",
+            path.display()
+        ),
         _ => {
             let mut lines = now.lines();
             let expected = lines.find(|line| line.split(' ').next() == Some(key));
@@ -221,7 +228,13 @@ mod tests {
         for kind in REFUSALS {
             let text = refusal(&Error::new(kind, "two\nlines")).unwrap();
             write(&folder.join(REFUSED), text).unwrap();
-            describe(&folder, &build, &Version::new("0.25.32")).unwrap();
+            describe(
+                &folder,
+                &build,
+                &Files::of(&source).unwrap(),
+                &Version::new("0.25.32"),
+            )
+            .unwrap();
             let error = Stored::open(&folder, &build, Error::vendored).unwrap_err();
             assert_eq!((error.kind(), &*error.to_string()), (kind, "two\nlines"));
         }
@@ -248,7 +261,7 @@ mod tests {
         fs::write(folder.join("c d.c"), "int x;").unwrap();
         fs::write(folder.join(SYMBOL), "s").unwrap();
         let version = Version::new("0.25.32.\nCompiled");
-        describe(&folder, &asked, &version).unwrap();
+        describe(&folder, &asked, &Files::of(&source).unwrap(), &version).unwrap();
         let stored = open(&asked).unwrap();
         assert_eq!(stored.version.number, version.number);
         assert_eq!(stored.symbol.as_deref(), Some("s"));

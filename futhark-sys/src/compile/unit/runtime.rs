@@ -91,7 +91,7 @@ pub(super) fn definition(line: &str) -> Option<Option<(String, Check)>> {
         return None;
     }
     let (head, _) = line.split_once('(')?;
-    let (_, name) = head.rsplit_once(' ')?;
+    let (_, name) = head.trim_end().rsplit_once(' ')?;
     match name.strip_prefix("futrts_builtinzh") {
         Some(fill) => Some(self::fill(line, fill == "replicate_unit")),
         None => name.starts_with("gpu_kernel_").then(|| launch(line)),
