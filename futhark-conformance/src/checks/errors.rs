@@ -187,7 +187,14 @@ fn failing_call(
                 matches!(&died, Err(error) if error.kind() == ErrorKind::ContextLost),
                 "the context is lost, but sync returned {died:?}"
             );
-            return after_error(before, env, &*env.context()?);
+            let fresh = env.context()?;
+            after_error(before, env, &fresh)?;
+            let again = calls::call(&fresh, entry, &mut upload_all(&fresh, &inputs)?);
+            env.forget_context();
+            return match again {
+                Err(error) => has_message(&error),
+                Ok(_) => mismatch!("the same call succeeded in another context"),
+            };
         }
         context
             .sync()

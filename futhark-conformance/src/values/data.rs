@@ -70,16 +70,20 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Parses all values of a data file, as a program parses its input. Numbers without a suffix have the types
-/// of the parameters, which `elems` lists, or of their notation.
+/// of the parameters, which `elems` lists, or of their notation. If there are more values than parameters, only
+/// one more is parsed.
 ///
 /// # Errors
 /// If the contents are not values, or a number is not valid for its type.
 pub fn parse(contents: &[u8], elems: &[ElemType]) -> Result<Vec<HostValue>, TextError> {
     let mut values = Vec::new();
     let mut at = 0;
+    // Text, and where it begins. A binary value may follow, so it ends at the first byte that is not UTF-8.
+    let (mut text, mut start) = ("", 0);
     loop {
         at = skip_space(contents, at);
-        if at == contents.len() {
+        let is_enough = !elems.is_empty() && values.len() > elems.len();
+        if at == contents.len() || is_enough {
             return Ok(values);
         }
         if contents[at] == b'b' {
@@ -93,14 +97,16 @@ pub fn parse(contents: &[u8], elems: &[ElemType]) -> Result<Vec<HostValue>, Text
             values.push(HostValue::new(component.elem, component.shape, bytes));
             continue;
         }
-        // A binary value may follow, so the text ends at the first byte that is not UTF-8.
-        let text = contents[at..].utf8_chunks().next();
-        let text = text.map_or("", |chunk| chunk.valid());
+        if at >= start + text.len() {
+            let chunk = contents[at..].utf8_chunks().next();
+            (text, start) = (chunk.map_or("", |chunk| chunk.valid()), at);
+        }
         let elem = elems.get(values.len()).copied();
-        let (value, length) = parse_input(text, elem).map_err(|error| TextError {
-            at: at + error.at,
-            message: error.message,
-        })?;
+        let (value, length) =
+            parse_input(&text[at - start..], elem).map_err(|error| TextError {
+                at: at + error.at,
+                message: error.message,
+            })?;
         at += length;
         values.push(value);
     }

@@ -13,6 +13,19 @@ fn refused(text: &str) -> TextError {
 }
 
 #[test]
+fn generators_are_types_with_sizes_or_numbers() {
+    let generator = |text| Cursor::new(text).generator();
+    for ty in ["[10][2]f32", "bool"] {
+        assert_eq!(generator(ty).unwrap(), Generator::Type(ty.to_owned()));
+    }
+    let number = generator("7i8 bool").unwrap();
+    assert!(matches!(number, Generator::Value(value) if value.to_string() == "7i8"));
+    for text in ["[]i32", "[n]i32", "[3]x", "[1,2]", "x", ""] {
+        assert_eq!(generator(text).unwrap_err().at, 0, "{text}");
+    }
+}
+
+#[test]
 fn several_values_are_parsed() {
     assert_eq!(shown("1 2.5 true"), ["1i32", "2.5f64", "true"]);
     assert_eq!(
