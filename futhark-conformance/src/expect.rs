@@ -15,9 +15,9 @@
 //! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
 //! of each check that matches must fail.
 //!
-//! A failure that matches becomes an expected failure. If everything that an entry matches passes,
-//! the run fails, so that entries do not outlive their reasons. Only an entry with `sometimes =
-//! true` may pass: for failures that depend on uninitialised memory or on generated inputs.
+//! A failure that matches becomes an expected failure. If a case or check that must fail passes in a job, that is a
+//! failure, so that entries do not outlive their reasons. Only what an entry with `sometimes = true`
+//! matches may pass: for failures that depend on uninitialised memory or on generated inputs.
 
 use crate::files::key;
 use crate::pattern::{CheckPattern, Pattern, Versions};

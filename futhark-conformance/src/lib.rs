@@ -3,7 +3,8 @@
 //! runs them in child processes, and reports.
 //!
 //! ```text
-//! cli ─▶ run ─┬─ corpus, toolchain, devices, expect   select programs, compilers and devices
+//! cli ─▶ run ─┬─ corpus, toolchain, devices           select programs, compilers and devices
+//!             ├─ expect                               expected failures
 //!             ├─ files                                temporary files
 //!             ├─ cover                                select jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job

@@ -62,7 +62,8 @@ pub struct RunSpec {
     pub input: Option<PathBuf>,
     /// The folders with files for test blocks, besides that of each program; any folder if there is none.
     pub data_folders: Option<Vec<PathBuf>>,
-    /// All compilers of the run, oldest first, for comparison.
+    /// The compilers that the run checks, then those that it only compares with. Named compilers keep the order of
+    /// the command line; those that the run found itself are sorted, oldest first.
     pub compilers: Vec<CompilerInfo>,
     /// The compilers as the parent has found them.
     pub seen: Vec<Seen>,
@@ -145,7 +146,7 @@ mod tests {
     use futhark_manifest::Backend;
 
     #[test]
-    fn a_spec_round_trips_through_the_command_line() {
+    fn a_spec_round_trips_through_json() {
         let spec = JobSpec {
             program: Some("programs/a b.fut".into()),
             device: Device {

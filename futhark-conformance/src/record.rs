@@ -65,7 +65,7 @@ pub struct Finding {
     pub outcome: Outcome,
     /// The cause of a failure.
     pub cause: Option<Cause>,
-    /// The details; empty for a pass.
+    /// The details of a failure, the reason of a skip, or a remark on a pass, which is mostly empty.
     pub message: String,
     /// The time that the case took.
     pub seconds: f64,

@@ -9,7 +9,7 @@ use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 pub enum Compiled {
     /// A library.
     Yes(Box<Artifact>),
-    /// A compile error that the test blocks expect.
+    /// A compile error, and the test blocks expect one. The case has compared its text with theirs.
     NoAsExpected,
     /// An unexpected compile error.
     No,

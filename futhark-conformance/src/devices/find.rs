@@ -1,5 +1,5 @@
 //! Finding devices: those of this machine, PoCL of the toolchain, and the emulated device for cuda
-//! and hip if there is no GPU.
+//! and hip, if no GPU can be used or with `--emulate always`.
 
 use super::{Device, Environment, Kind, emulated_name};
 use crate::emulated::{Emulated, SETTINGS};

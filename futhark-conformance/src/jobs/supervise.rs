@@ -14,7 +14,7 @@
 //! Every child runs what later cases need, such as compiling and loading. What has ended a child fails
 //! in the next ones without being run, which then skip what depends on it.
 //!
-//! The job ends early after [`MAX_DEATHS`] or [`MAX_TIMEOUTS`]; a child omits cases with a budget after
+//! The job ends early after [`MAX_DEATHS`] or [`MAX_TIMEOUTS`]; a child skips cases with a budget after
 //! [`crate::harness::steps::MAX_OVERRUNS`]. How a child is waited for and killed is described in
 //! [`super::process`].
 

@@ -1,5 +1,5 @@
-//! Reports, which are functions of files of records: `json` writes and reads them, a [`Report`] joins those
-//! of one run, `difference` compares two runs, and a `Summary` is written in each format.
+//! Reports, computed from files of records: `json` writes the file while the jobs run, and reads it. A [`Report`]
+//! joins the files of one run, `difference` compares two runs, and a `Summary` is written in each other format.
 
 pub mod difference;
 pub mod escape;

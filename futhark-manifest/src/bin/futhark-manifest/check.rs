@@ -3,7 +3,7 @@
 //! | depth | implemented by |
 //! |---|---|
 //! | `schema` | [`schema::validate_text`] (`manifest/schema.rs`) |
-//! | `semantics` | [`Manifest::parse_bytes`] (`manifest/read.rs`), [`Manifest::check`] (`manifest/check.rs`) |
+//! | `semantics` | [`Manifest::parse_bytes`], [`Manifest::check`] (both in `manifest/pipeline.rs`) |
 
 use std::collections::HashSet;
 use std::io::Write;
