@@ -4,7 +4,7 @@
 //! parameter, a kind of test case, an operator in its source. Each has a topic, and the catalog names the
 //! topics of each check. The file `constructs.jsonl` of a corpus lists the constructs of its programs; a test of
 //! this module writes it. The part contains every combination of check and construct, at least once per
-//! place:
+//! unit of the construct's scope:
 //!
 //! | scope of the construct | once per |
 //! |---|---|
@@ -20,7 +20,7 @@ use crate::expect::Expectations;
 use crate::files::key;
 use crate::jobs::Job;
 use crate::pattern::CheckPattern;
-use crate::record::Place;
+use crate::record::JobId;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -168,7 +168,7 @@ pub struct Part {
     pub checks: usize,
 }
 
-/// Something to cover: a check, a construct, and a place in the construct's scope.
+/// Something to cover: a check, a construct, and a unit of the construct's scope.
 type Combination<'a> = (&'static str, &'a Construct, [&'a str; 2]);
 
 /// Chooses jobs, and checks of each, that together cover every construct of listed programs with these
@@ -189,11 +189,11 @@ pub fn choose(
             continue;
         };
         let (mut covers, mut failing) = (Vec::new(), Vec::new());
-        let known: Vec<&CheckPattern> = expectations.failing_checks(&job.place).collect();
+        let known: Vec<&CheckPattern> = expectations.failing_checks(&job.id).collect();
         let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
         let compiles = listed.compiles && !fails("compile");
         let run = checks.iter();
-        for check in run.filter(|check| is_run(check, listed, &job.place)) {
+        for check in run.filter(|check| is_run(check, listed, &job.id)) {
             if fails(check.name) {
                 failing.push(check.name);
             } else if compiles || check.name == "compile" {
@@ -201,8 +201,8 @@ pub fn choose(
                 let all = all.map(|&number| &constructs.all[number]);
                 for construct in all.filter(|one| check.topics.contains(&one.topic)) {
                     let next = numbers.len();
-                    let place = place(construct.scope, &job.place);
-                    let number = numbers.entry((check.name, construct, place));
+                    let unit = unit(construct.scope, &job.id);
+                    let number = numbers.entry((check.name, construct, unit));
                     covers.push((*number.or_insert(next), check.name));
                 }
             }
@@ -246,20 +246,20 @@ pub fn choose(
 const PRECISION: u64 = 1 << 32;
 
 /// Whether the job runs the check at all.
-fn is_run(check: &Check, program: &Line, place: &Place) -> bool {
-    if check.name == "plain" && place.backend != "c" {
+fn is_run(check: &Check, program: &Line, job: &JobId) -> bool {
+    if check.name == "plain" && job.backend != "c" {
         return false;
     }
-    let excluded = format!("no_{}", place.backend);
+    let excluded = format!("no_{}", job.backend);
     check.run.is_none() || !program.tags.contains(&excluded)
 }
 
-/// The place of a job in a scope.
-fn place(scope: Scope, place: &Place) -> [&str; 2] {
-    let backend = place.backend.as_str();
+/// The unit of a scope that a job belongs to, such as its backend and device.
+fn unit(scope: Scope, job: &JobId) -> [&str; 2] {
+    let backend = job.backend.as_str();
     match scope {
-        Scope::Device => [backend, &place.device],
-        Scope::Compiler => [backend, &place.compiler],
+        Scope::Device => [backend, &job.device],
+        Scope::Compiler => [backend, &job.compiler],
         Scope::Family => match backend {
             // The compiler generates the same parallel code.
             "opencl" | "cuda" | "hip" => ["gpu", ""],

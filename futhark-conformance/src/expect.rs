@@ -21,7 +21,7 @@
 
 use crate::files::key;
 use crate::pattern::{CheckPattern, Pattern, Versions};
-use crate::record::{Cause, Finding, Outcome, Place};
+use crate::record::{CaseResult, Cause, JobId, Outcome};
 use anyhow::anyhow;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -53,21 +53,21 @@ struct Expectation {
 }
 
 impl Expectation {
-    fn is_about(&self, place: &Place) -> bool {
-        let program = &place.program;
+    fn is_about(&self, job: &JobId) -> bool {
+        let program = &job.program;
         let relative = Path::new(program).strip_prefix(&self.folder).ok();
         let relative = relative.map(|path| path.to_string_lossy());
         let is_program = |pattern: &Pattern| {
             pattern.matches(program) || relative.as_ref().is_some_and(|path| pattern.matches(path))
         };
         self.program.any(is_program)
-            && self.backend.any(|backend| backend.matches(&place.backend))
-            && self.compiler.any(|range| range.contain(&place.compiler))
-            && self.device.any(|device| device.matches(&place.device))
+            && self.backend.any(|backend| backend.matches(&job.backend))
+            && self.compiler.any(|range| range.contain(&job.compiler))
+            && self.device.any(|device| device.matches(&job.device))
     }
 
-    fn unexpected(&self, check: &str, case: &str) -> Finding {
-        Finding {
+    fn unexpected(&self, check: &str, case: &str) -> CaseResult {
+        CaseResult {
             check: check.to_owned(),
             case: case.to_owned(),
             outcome: Outcome::Fail,
@@ -188,32 +188,32 @@ impl Expectations {
     }
 
     /// The number of the first entry about a result, and its first pattern that matches the check.
-    fn first(&self, place: &Place, finding: &Finding) -> Option<(usize, &CheckPattern)> {
-        let Finding { check, case, .. } = finding;
+    fn first(&self, job: &JobId, result: &CaseResult) -> Option<(usize, &CheckPattern)> {
+        let CaseResult { check, case, .. } = result;
         let mut entries = self.list.iter().enumerate();
         entries.find_map(|(number, entry)| {
             let mut checks = entry.check.0.iter();
             let pattern = checks.find(|pattern| pattern.matches(check, case))?;
-            entry.is_about(place).then_some((number, pattern))
+            entry.is_about(job).then_some((number, pattern))
         })
     }
 
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
-    pub fn judge(&self, place: &Place, finding: &mut Finding) {
-        let Some((number, pattern)) = self.first(place, finding) else {
+    pub fn judge(&self, job: &JobId, result: &mut CaseResult) {
+        let Some((number, pattern)) = self.first(job, result) else {
             return;
         };
         let entry = &self.list[number];
-        match finding.outcome {
+        match result.outcome {
             Outcome::Fail => {
-                finding.outcome = Outcome::ExpectedFail;
-                finding.message = format!("{}\n{}", entry.reason, finding.message);
+                result.outcome = Outcome::ExpectedFail;
+                result.message = format!("{}\n{}", entry.reason, result.message);
             }
             Outcome::Pass if !entry.sometimes && !pattern.is_whole() => {
-                *finding = Finding {
-                    seconds: finding.seconds,
-                    ..entry.unexpected(&finding.check, &finding.case)
+                *result = CaseResult {
+                    seconds: result.seconds,
+                    ..entry.unexpected(&result.check, &result.case)
                 };
             }
             // No result contradicts the entry, or all cases of the check together do.
@@ -221,17 +221,17 @@ impl Expectations {
         }
     }
 
-    /// A failure for each check that must fail at a place and has only passed cases among all its judged
-    /// results.
+    /// A failure for each check that must fail in this job, but of which no case failed. `judged` are all results of
+    /// the job, after [`judge`](Expectations::judge).
     #[must_use]
-    pub fn passed_checks(&self, place: &Place, judged: &[Finding]) -> Vec<Finding> {
+    pub fn passed_checks(&self, job: &JobId, judged: &[CaseResult]) -> Vec<CaseResult> {
         let mut has_failed: BTreeMap<(usize, &str), bool> = BTreeMap::new();
-        for finding in judged {
-            let Some((number, pattern)) = self.first(place, finding) else {
+        for result in judged {
+            let Some((number, pattern)) = self.first(job, result) else {
                 continue;
             };
-            let check = (number, finding.check.as_str());
-            match finding.outcome {
+            let check = (number, result.check.as_str());
+            match result.outcome {
                 _ if self.list[number].sometimes || !pattern.is_whole() => {}
                 Outcome::ExpectedFail => drop(has_failed.insert(check, true)),
                 Outcome::Pass => drop(has_failed.entry(check).or_insert(false)),
@@ -244,9 +244,9 @@ impl Expectations {
         unexpected.collect()
     }
 
-    /// The patterns of checks that, as a whole, are expected to fail at the place.
-    pub fn failing_checks(&self, place: &Place) -> impl Iterator<Item = &CheckPattern> {
-        let about = self.list.iter().filter(|entry| entry.is_about(place));
+    /// The patterns of checks that, as a whole, are expected to fail in the job.
+    pub fn failing_checks(&self, job: &JobId) -> impl Iterator<Item = &CheckPattern> {
+        let about = self.list.iter().filter(|entry| entry.is_about(job));
         let patterns = about.flat_map(|entry| &entry.check.0);
         patterns.filter(|pattern| pattern.is_whole())
     }
@@ -260,7 +260,7 @@ mod tests {
 
     impl Expectations {
         fn judge_record(&self, record: &mut Record) {
-            self.judge(&record.place, &mut record.finding);
+            self.judge(&record.job, &mut record.result);
         }
     }
 
@@ -269,14 +269,14 @@ mod tests {
     }
 
     fn record(program: &str, check: &str, case: &str, outcome: Outcome) -> Record {
-        let place = Place {
+        let job = JobId {
             program: program.into(),
             backend: "multicore".into(),
             device: "cpu".into(),
             compiler: "0.25.27".into(),
         };
         let cause = (outcome == Outcome::Fail).then_some(Cause::Mismatch);
-        let finding = Finding {
+        let result = CaseResult {
             check: check.into(),
             case: case.into(),
             outcome,
@@ -285,8 +285,8 @@ mod tests {
             seconds: 0.0,
         };
         Record {
-            place: place.into(),
-            finding,
+            job: job.into(),
+            result,
         }
     }
 
@@ -302,17 +302,17 @@ mod tests {
             Outcome::Fail,
         );
         expectations.judge_record(&mut failure);
-        assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
-        assert_eq!(failure.finding.message, "known\nexpected 7, got 0");
+        assert_eq!(failure.result.outcome, Outcome::ExpectedFail);
+        assert_eq!(failure.result.message, "known\nexpected 7, got 0");
     }
 
     #[test]
     fn only_an_entry_for_a_whole_check_expects_the_check_to_fail() {
         let whole = F16.replace("blocks:sum *", "blocks");
-        let place = record("programs/numbers/f16.fut", "", "", Outcome::Pass).place;
+        let job = record("programs/numbers/f16.fut", "", "", Outcome::Pass).job;
         let expects = |text: &str, check: &str| {
             let list = list(text);
-            list.failing_checks(&place)
+            list.failing_checks(&job)
                 .any(|pattern| pattern.concerns(check))
         };
         assert!(expects(&whole, "blocks"));
@@ -324,9 +324,9 @@ mod tests {
     fn an_entry_can_be_about_a_range_of_versions() {
         let is_about = |pattern: &str| {
             let list = list(&format!("{F16}compiler = \"{pattern}\"\n"));
-            let mut place = record("numbers/f16.fut", "", "", Outcome::Pass).place;
-            Arc::make_mut(&mut place).compiler = "0.25.32".to_owned();
-            list.list[0].is_about(&place)
+            let mut job = record("numbers/f16.fut", "", "", Outcome::Pass).job;
+            Arc::make_mut(&mut job).compiler = "0.25.32".to_owned();
+            list.list[0].is_about(&job)
         };
         for pattern in ["0.25.32", "0.25.*", "<0.26", "=0.25.32"] {
             assert!(is_about(pattern), "{pattern}");
@@ -339,8 +339,8 @@ mod tests {
         let expectations = list(F16);
         let mut pass = record("numbers/f16.fut", "blocks", "sum #0", Outcome::Pass);
         expectations.judge_record(&mut pass);
-        assert_eq!(pass.finding.outcome, Outcome::Fail);
-        assert_eq!(pass.finding.cause, Some(Cause::UnexpectedPass));
+        assert_eq!(pass.result.outcome, Outcome::Fail);
+        assert_eq!(pass.result.cause, Some(Cause::UnexpectedPass));
     }
 
     #[test]
@@ -355,13 +355,10 @@ mod tests {
             records
                 .iter_mut()
                 .for_each(|record| expectations.judge_record(record));
-            let after: Vec<Outcome> = records
-                .iter()
-                .map(|record| record.finding.outcome)
-                .collect();
-            let place = record("a.fut", "", "", Pass).place;
-            let judged: Vec<Finding> = records.into_iter().map(|one| one.finding).collect();
-            (after, expectations.passed_checks(&place, &judged).len())
+            let after: Vec<Outcome> = records.iter().map(|record| record.result.outcome).collect();
+            let job = record("a.fut", "", "", Pass).job;
+            let judged: Vec<CaseResult> = records.into_iter().map(|one| one.result).collect();
+            (after, expectations.passed_checks(&job, &judged).len())
         };
         use Outcome::{ExpectedFail, Fail, Pass, Skip};
         assert_eq!(judged(&[Pass, Fail]), (vec![Pass, ExpectedFail], 0));
@@ -379,8 +376,8 @@ mod tests {
         ] {
             let mut found = record("numbers/f16.fut", "blocks", "sum #0", outcome);
             expectations.judge_record(&mut found);
-            assert_eq!(found.finding.outcome, expected);
-            let closed = expectations.passed_checks(&found.place, &[found.finding]);
+            assert_eq!(found.result.outcome, expected);
+            let closed = expectations.passed_checks(&found.job, &[found.result]);
             assert!(closed.is_empty());
         }
     }
@@ -423,7 +420,7 @@ mod tests {
             .map(|(program, check)| record(program, check, "f", Outcome::Fail));
         for failure in &mut failures {
             expectations.judge_record(failure);
-            assert_eq!(failure.finding.outcome, Outcome::ExpectedFail);
+            assert_eq!(failure.result.outcome, Outcome::ExpectedFail);
         }
     }
 

@@ -60,6 +60,6 @@ pub use devices::{Device, Emulate};
 pub use futhark_manifest as manifest;
 pub use jobs::Shard;
 pub use pattern::{CheckPattern, Pattern};
-pub use record::{Cause, CompilerInfo, Finding, Header, Outcome, Place, Record};
+pub use record::{CaseResult, Cause, CompilerInfo, Header, JobId, Outcome, Record};
 pub use report::Report;
 pub use run::{Config, Ended, Exit, child_process, main, run, test};

@@ -87,8 +87,8 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
     let recorded = AtomicUsize::new(0);
     let outcomes = parallel::map(jobs, threads, |job| {
         let (source, backend) = (job.build.source().display(), job.build.backend());
-        let place = format!("{source} {backend} {}", job.version);
-        let place = shown(&place);
+        let name = format!("{source} {backend} {}", job.version);
+        let name = shown(&name);
         let outcome = job.build.record(&job.recording);
         let what = match &outcome {
             Ok(Recorded::Refusal(_)) => "recorded: it cannot be compiled",
@@ -96,10 +96,10 @@ fn record_all(jobs: &[Job<'_>], threads: usize) -> anyhow::Result<usize> {
             Err(_) => "FAILED",
         };
         let number = recorded.fetch_add(1, Ordering::Relaxed) + 1;
-        errln!("[{number}/{}] {place}: {what}", jobs.len());
+        errln!("[{number}/{}] {name}: {what}", jobs.len());
         outcome
             .map(|recorded| matches!(recorded, Recorded::Refusal(_)))
-            .map_err(|error| format!("{place}: {error:#}"))
+            .map_err(|error| format!("{name}: {error:#}"))
     });
     let refused = outcomes.iter().filter(|outcome| **outcome == Ok(true));
     let refused = refused.count();

@@ -8,7 +8,7 @@
 
 use crate::devices::Device;
 use crate::pattern::CheckPattern;
-use crate::record::{CompilerInfo, Finding};
+use crate::record::{CaseResult, CompilerInfo};
 use crate::toolchain::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -90,11 +90,11 @@ pub enum Event {
         /// Whether later cases need it, so that it has the usual time limit also if it is expected to
         /// hang, and is not reported if it exceeds its budget.
         is_need: bool,
-        /// Why a failure is possible, and no finding.
+        /// Why a failure does not count.
         excuse: Option<String>,
     },
     /// The current case has ended with a result.
-    End(Finding),
+    End(CaseResult),
     /// The current case has ended without a result to report.
     Quiet,
     /// The process waits for another run that builds the same library. It sends this event again and

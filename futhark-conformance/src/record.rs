@@ -1,4 +1,4 @@
-//! The results of a run: outcomes, findings and records. `report::json` documents their JSON form.
+//! The results of a run: outcomes, results of cases, and records. `report::json` documents their JSON form.
 
 use crate::devices::Device;
 use crate::jobs::Shard;
@@ -54,9 +54,9 @@ impl fmt::Display for Cause {
     }
 }
 
-/// The result of one case of one check, without the place.
+/// The result of one case of one check, in some job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct CaseResult {
     /// The check's name, as `list --checks` shows it.
     pub check: String,
     /// The part of the program that was checked: a type, an entry point, a test case.
@@ -71,14 +71,14 @@ pub struct Finding {
     pub seconds: f64,
 }
 
-impl Finding {
+impl CaseResult {
     /// A failure for which there is an excuse is a skip.
     #[must_use]
-    pub fn excused(self, excuse: Option<&str>) -> Finding {
+    pub fn excused(self, excuse: Option<&str>) -> CaseResult {
         let (Some(excuse), Some(cause)) = (excuse, self.cause) else {
             return self;
         };
-        Finding {
+        CaseResult {
             outcome: Outcome::Skip,
             cause: None,
             message: format!("{excuse}: {cause}: {}", self.message),
@@ -99,9 +99,9 @@ pub fn name(check: &str, case: &str) -> String {
 /// Backend, device and compiler in the records of files that are not compiled.
 pub const NOWHERE: &str = "-";
 
-/// Where a finding was made.
+/// What identifies a job of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct JobId {
     /// The program's path, as given or found.
     pub program: String,
     /// The backend's name.
@@ -112,11 +112,11 @@ pub struct Place {
     pub compiler: String,
 }
 
-impl Place {
-    /// The place of a program on a device, compiled by the compiler of this version.
+impl JobId {
+    /// The job of a program on a device, compiled by the compiler of this version.
     #[must_use]
-    pub fn new(device: &Device, program: String, compiler: String) -> Place {
-        Place {
+    pub fn new(device: &Device, program: String, compiler: String) -> JobId {
+        JobId {
             program,
             backend: device.backend.to_string(),
             device: device.name.clone(),
@@ -125,7 +125,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (program, backend) = (&self.program, &self.backend);
         write!(
@@ -136,25 +136,25 @@ impl fmt::Display for Place {
     }
 }
 
-/// A finding with its place: one line of the report.
+/// The result of a case, with its job: one line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Where the finding was made. The records of a job share it.
+    /// The job. Its records share this value.
     #[serde(flatten)]
-    pub place: Arc<Place>,
-    /// The finding.
+    pub job: Arc<JobId>,
+    /// The result.
     #[serde(flatten)]
-    pub finding: Finding,
+    pub result: CaseResult,
 }
 
-/// What a record is about: its place, check and case.
-pub type Id<'r> = (&'r Place, &'r str, &'r str);
+/// What a record is about: its job, check and case.
+pub type CaseId<'r> = (&'r JobId, &'r str, &'r str);
 
 impl Record {
     /// What the record is about.
     #[must_use]
-    pub fn id(&self) -> Id<'_> {
-        (&self.place, &self.finding.check, &self.finding.case)
+    pub fn id(&self) -> CaseId<'_> {
+        (&self.job, &self.result.check, &self.result.case)
     }
 }
 
@@ -199,7 +199,7 @@ pub struct Header {
     /// Compilers that are only compared with.
     #[serde(default)]
     pub against: Vec<CompilerInfo>,
-    /// Options of the run that a command to repeat a finding needs as well.
+    /// Options of the run that a command to repeat a result needs as well.
     #[serde(default)]
     pub options: Vec<String>,
     /// A hash of the lists of expected failures; empty without any.
@@ -218,7 +218,7 @@ pub struct Header {
 pub struct Finished {
     /// The job.
     #[serde(flatten)]
-    pub place: Place,
+    pub job: JobId,
     /// A hash of the program's source, of the files that it imports, and of the checks of the job.
     pub source: String,
     /// The time that the job took.
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn the_end_of_a_job_is_no_record() {
         let finished = Finished {
-            place: Place {
+            job: JobId {
                 program: "a.fut".into(),
                 backend: "c".into(),
                 device: "cpu".into(),
@@ -249,13 +249,13 @@ mod tests {
     #[test]
     fn a_record_is_one_flat_object() {
         let record = Record {
-            place: Arc::new(Place {
+            job: Arc::new(JobId {
                 program: "a.fut".into(),
                 backend: "c".into(),
                 device: "cpu".into(),
                 compiler: "0.25.32".into(),
             }),
-            finding: Finding {
+            result: CaseResult {
                 check: "blocks".into(),
                 case: "main #0".into(),
                 outcome: Outcome::ExpectedFail,

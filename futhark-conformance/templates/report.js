@@ -58,7 +58,7 @@
 
   // The failures of each program and column, for links; and the texts to search.
   const links = new Map();
-  data.groups.forEach((group, index) => group.places.forEach(([program, column]) => {
+  data.groups.forEach((group, index) => group.cells.forEach(([program, column]) => {
     const key = program + "," + column;
     if (!links.has(key)) links.set(key, new Set());
     links.get(key).add(index);
@@ -98,11 +98,11 @@
     groupElements.forEach((element, index) => {
       const group = data.groups[index];
       const hit = (filter.check === "" || data.checks[group.check] === filter.check)
-        && group.places.some(([, column]) => column < 0 || columns.includes(column))
+        && group.cells.some(([, column]) => column < 0 || columns.includes(column))
         && (filter.outcome === "" || Number(filter.outcome) === FAIL)
         && (filter.new === "" || (filter.new === "1" ? group.new > 0 : group.new < group.count));
       const found = text === "" || groupTexts[index].includes(text);
-      if (hit && (text === "" || messages[index].includes(text))) group.places.forEach(([program]) => matching.add(program));
+      if (hit && (text === "" || messages[index].includes(text))) group.cells.forEach(([program]) => matching.add(program));
       if (element) element.hidden = !(hit && found);
     });
     if (more) {

@@ -65,7 +65,7 @@ fn a_harness_finds_runs_and_reports() -> Result<(), Box<dyn Error>> {
         (&*group.heading(), group.members.len()),
         ("blocks: mismatch", 1)
     );
-    assert!(group.example.place.program.ends_with("bad.fut"));
+    assert!(group.example.job.program.ends_with("bad.fut"));
     assert!(group.headline().contains("expected 2, got 1"), "{report}");
     assert!(group.repeat().contains("--check 'blocks:main #0'"));
     assert_eq!(group.repeat(), report.repeat(group.example));

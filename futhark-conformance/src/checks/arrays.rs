@@ -291,9 +291,9 @@ mod tests {
         for rank in 1..=5 {
             let shapes = shapes(rank);
             assert!(shapes.iter().all(|shape| shape.len() == rank));
-            for place in 0..rank {
+            for index in 0..rank {
                 assert!(shapes.iter().any(
-                    |shape| shape[place] == 0 && shape.iter().filter(|d| **d == 0).count() == 1
+                    |shape| shape[index] == 0 && shape.iter().filter(|d| **d == 0).count() == 1
                 ));
             }
             assert!(shapes.contains(&vec![0; rank]) && shapes.contains(&vec![1; rank]));

@@ -41,7 +41,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
             "the program has no entry point {}",
             found(&case.entry)
         ))
-        .at(&env.place(case.line))
+        .at(&env.location(case.line))
     })?;
     let expected = cases::expected(env, entry, case)?;
     let begun = Instant::now();

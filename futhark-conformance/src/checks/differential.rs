@@ -36,13 +36,13 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let label = &env.spec.compiler.version;
     let here = format!("{backend} of Futhark {label}");
     // Jobs for several devices may check the same program at the same time.
-    let place = format!("{here} {}", env.device().name);
+    let store = format!("{here} {}", env.device().name);
     let sides = Sides {
         env,
         tested: &Side::tested(env, Reading::Parts),
         oracle: &Side::other(env, library),
         names: (&here, &name),
-        store: &env.store(&place),
+        store: &env.store(&store),
         cases: env.cases().unwrap_or(match env.device().is_slow() {
             true => SLOW,
             false => CASES,

@@ -49,13 +49,13 @@ pub fn check(env: &Env<'_>, name: &str) -> StepResult {
         return Err(Stop::error(message));
     }
     let side = Side::tested(env, Reading::Parts);
-    let place = format!("properties-{} {}", program.backend, env.device().name);
+    let store = format!("properties-{} {}", program.backend, env.device().name);
     let sides = Sides {
         env,
         tested: &side,
         oracle: &Holds(&side),
         names: ("the property", "a property that holds"),
-        store: &env.store(&place),
+        store: &env.store(&store),
         cases: env.cases().unwrap_or(match env.device().is_slow() {
             true => SLOW,
             false => CASES,

@@ -41,14 +41,14 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let Some(server) = prepare(steps, "server", "build", || Server::build(env)) else {
         return;
     };
-    let place = format!("server-{}", env.spec.compiler.version);
+    let store = format!("server-{}", env.spec.compiler.version);
     let sides = Sides {
         env,
         tested: &server,
         // The server is called first, because a call that does not end can be killed.
         oracle: &server.library,
         names: ("the server program", "the library"),
-        store: &env.store(&place),
+        store: &env.store(&store),
         cases: env.cases().unwrap_or(CASES),
         within: Within::Bits,
         untrapped: true,

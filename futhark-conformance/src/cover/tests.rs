@@ -22,7 +22,7 @@ fn job(program: &Path, backend: Backend, device: &str, compiler: &str) -> Job {
     let name = program.file_name().unwrap().to_str().unwrap().to_owned();
     Job {
         program: program.to_owned(),
-        place: Place::new(&device, name, compiler.to_owned()),
+        id: JobId::new(&device, name, compiler.to_owned()),
         device,
         compiler: CompilerInfo::new(compiler, "futhark"),
         checks: Vec::new(),

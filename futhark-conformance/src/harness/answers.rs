@@ -240,10 +240,10 @@ impl<'a> Answer<'a> {
             Err(Stop::Skip { reason }) => return Err(at(Stop::error(reason))),
             now => now.map_err(at)?,
         };
-        for (place, (now, before)) in now.iter().zip(&self.results).enumerate() {
+        for (index, (now, before)) in now.iter().zip(&self.results).enumerate() {
             if let (Some(now), Some(before)) = (now, before) {
                 compare(now, before, Within::Tolerance)
-                    .map_err(|difference| at(difference.at(&format!("result {place}")).into()))?;
+                    .map_err(|difference| at(difference.at(&format!("result {index}")).into()))?;
             }
         }
         Ok(())

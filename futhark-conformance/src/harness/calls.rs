@@ -50,8 +50,8 @@ pub fn call_observing(
     }
     for ((value, before), input) in arguments.iter().zip(before).zip(&entry.inputs) {
         if let Some(before) = before {
-            let place = format!("the argument {}, after the call", input.name);
-            before.is_still(program, input.ty, value, &place)?;
+            let location = format!("the argument {}, after the call", input.name);
+            before.is_still(program, input.ty, value, &location)?;
         }
     }
     Ok(result)

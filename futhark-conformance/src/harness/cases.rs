@@ -36,7 +36,7 @@ pub fn arguments(
         }),
         _ => on_host(env, entry, &case.input).and_then(|values| upload_all(context, &values)),
     };
-    arguments.map_err(|stop| stop.at(&env.place(case.line)))
+    arguments.map_err(|stop| stop.at(&env.location(case.line)))
 }
 
 /// Values on the host for the parameters of an entry point.
@@ -202,7 +202,7 @@ pub fn expected(
     };
     values
         .map(Some)
-        .map_err(|stop| stop.at(&env.place(case.line)))
+        .map_err(|stop| stop.at(&env.location(case.line)))
 }
 
 /// The results of the sequential backend, in a context of its own.

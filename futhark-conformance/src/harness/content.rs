@@ -75,9 +75,9 @@ impl Content {
         if let Some(whole) = whole {
             kind = whole.kind();
             let values = whole.take_apart(opaque)?;
-            for (place, (ty, value)) in whole.parts().into_iter().zip(&values).enumerate() {
+            for (index, (ty, value)) in whole.parts().into_iter().zip(&values).enumerate() {
                 let part = Content::take(program, ty, value, reading)?;
-                parts.push((whole.part_name(place), part));
+                parts.push((whole.part_name(index), part));
             }
         }
         let elem = match &described.structure {
@@ -116,7 +116,7 @@ impl Content {
     pub fn stored(parts: impl IntoIterator<Item = HostValue>) -> Content {
         let parts = parts.into_iter().enumerate();
         let named =
-            parts.map(|(place, part)| (format!("stored component {place}"), Content::Host(part)));
+            parts.map(|(index, part)| (format!("stored component {index}"), Content::Host(part)));
         Content::Whole(STORED.to_owned(), named.collect())
     }
 
@@ -203,17 +203,17 @@ impl Content {
     /// Compares with what a value contains now, as [`Content::same`].
     ///
     /// # Errors
-    /// The first difference, at `place`.
+    /// The first difference, at `location`.
     pub fn is_still(
         &self,
         program: &Program,
         ty: TypeRef,
         value: &Value,
-        place: &str,
+        location: &str,
     ) -> StepResult {
         let now = Content::snapshot(program, ty, value);
         now.and_then(|now| self.same(&now))
-            .map_err(|stop| stop.at(place))
+            .map_err(|stop| stop.at(location))
     }
 
     /// The number of bytes of all scalars and arrays.
@@ -289,8 +289,8 @@ impl<'a> Held<'a> {
     pub fn check(&self) -> StepResult {
         let mut values = self.values.iter();
         values.try_for_each(|(what, ty, value, contents)| {
-            let place = format!("{what}, after the call");
-            contents.is_still(self.program, *ty, value, &place)
+            let location = format!("{what}, after the call");
+            contents.is_still(self.program, *ty, value, &location)
         })
     }
 }

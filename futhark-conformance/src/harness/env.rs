@@ -130,19 +130,19 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// The files of failing inputs. `place` separates concurrent runs: backend, device and compiler.
+    /// The files of failing inputs. `name` separates concurrent runs: backend, device and compiler.
     #[must_use]
-    pub fn store(&self, place: &str) -> Store {
+    pub fn store(&self, name: &str) -> Store {
         let folder = &self.spec.run.regressions;
-        Store::open(folder, self.source, place, self.spec.earlier.last_was_slow)
+        Store::open(folder, self.source, name, self.spec.earlier.last_was_slow)
     }
 
-    /// Why a failure with a generated input is no finding, if the program uses `#[unsafe]`.
+    /// Why a failure with a generated input does not count, if the program uses `#[unsafe]`.
     #[must_use]
     pub fn excuse(&self) -> Option<String> {
-        let place = self.unchecked.as_ref()?;
+        let location = self.unchecked.as_ref()?;
         Some(format!(
-            "possible by the program's own word (`#[unsafe]` in {place}), with a generated input"
+            "possible by the program's own word (`#[unsafe]` in {location}), with a generated input"
         ))
     }
 
@@ -154,8 +154,8 @@ impl<'a> Env<'a> {
     pub fn may_generate(&self, what: &str) -> StepResult {
         match &self.unchecked {
             None => Ok(()),
-            Some(place) => Err(Stop::skip(format!(
-                "the program uses `#[unsafe]` ({place}), and no test block shows arguments of {what}"
+            Some(location) => Err(Stop::skip(format!(
+                "the program uses `#[unsafe]` ({location}), and no test block shows arguments of {what}"
             ))),
         }
     }
@@ -168,7 +168,7 @@ impl<'a> Env<'a> {
 
     /// The location of a line of the source, for messages.
     #[must_use]
-    pub fn place(&self, line: usize) -> String {
+    pub fn location(&self, line: usize) -> String {
         format!("{}:{line}", self.source.display())
     }
 
@@ -340,7 +340,7 @@ fn has(library: &Library, name: &str) -> bool {
 /// imports.
 ///
 /// An index out of bounds is then undefined behaviour for which the program is responsible, so
-/// failures with generated inputs are possible, and no findings.
+/// failures with generated inputs do not count.
 ///
 /// # Errors
 /// If a file cannot be read.

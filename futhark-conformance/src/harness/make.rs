@@ -104,10 +104,10 @@ impl<'a> Constructor<'a> {
 
     /// The name of a part in messages.
     #[must_use]
-    pub fn part_name(&self, place: usize) -> String {
+    pub fn part_name(&self, index: usize) -> String {
         match self.form {
-            Form::Record(fields) | Form::Zip(fields) => format!("field {}", fields[place].name),
-            Form::Variant(_) => format!("part {place}"),
+            Form::Record(fields) | Form::Zip(fields) => format!("field {}", fields[index].name),
+            Form::Variant(_) => format!("part {index}"),
         }
     }
 
@@ -259,14 +259,14 @@ impl<'a> Maker<'a> {
             self.env.program().get(id).name
         ));
         for entry in self.env.program().entries() {
-            let Some(place) = entry.outputs.iter().position(|output| output.ty == wanted) else {
+            let Some(index) = entry.outputs.iter().position(|output| output.ty == wanted) else {
                 continue;
             };
             let outputs = self
                 .arguments(entry)
                 .and_then(|mut arguments| Ok(calls::call(self.context, entry, &mut arguments)?));
             match outputs {
-                Ok(mut outputs) => return Ok(outputs.swap_remove(place)),
+                Ok(mut outputs) => return Ok(outputs.swap_remove(index)),
                 // Entry points may refuse generated arguments.
                 Err(
                     Stop::Fail {

@@ -383,8 +383,8 @@ pub fn agree(actual: &Outcome, expected: &Outcome, within: Within) -> Result<(),
                 return Err(Difference::form(message));
             }
             let mut pairs = actual.iter().zip(expected).enumerate();
-            pairs.try_for_each(|(place, (actual, expected))| {
-                let at = |difference: Difference| difference.at(&format!("result {place}"));
+            pairs.try_for_each(|(index, (actual, expected))| {
+                let at = |difference: Difference| difference.at(&format!("result {index}"));
                 actual.agrees(expected, within).map_err(at)
             })
         }

@@ -11,7 +11,7 @@ use crate::emulated::FINDINGS;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{Earlier, Event};
-use crate::record::{Cause, Finding, Outcome, name};
+use crate::record::{CaseResult, Cause, Outcome, name};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -75,17 +75,17 @@ impl Stop {
         Err(Stop::mismatch(problems.join("\n")))
     }
 
-    /// The same result, with a place before the message of a failure, or after the reason of a
+    /// The same result, with a location before the message of a failure, or after the reason of a
     /// skip: reports count skips by the first line.
     #[must_use]
-    pub fn at(self, place: &str) -> Stop {
+    pub fn at(self, location: &str) -> Stop {
         match self {
             Stop::Fail { cause, message } => Stop::Fail {
                 cause,
-                message: format!("{place}: {message}"),
+                message: format!("{location}: {message}"),
             },
             Stop::Skip { reason } => Stop::Skip {
-                reason: format!("{reason}\nat {place}"),
+                reason: format!("{reason}\nat {location}"),
             },
         }
     }
@@ -148,7 +148,7 @@ pub type StepResult<T = ()> = Result<T, Stop>;
 /// a slow program takes bounded time.
 pub const MAX_OVERRUNS: usize = 3;
 
-/// A remark on the case that runs, for its finding if it passes: for example, that it tried fewer
+/// A remark on the case that runs, for its result if it passes: for example, that it tried fewer
 /// inputs than usual. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Remark(Arc<Mutex<String>>);
@@ -352,7 +352,7 @@ impl<'a> Steps<'a> {
         };
         let failed = outcome == Outcome::Fail;
         if is_new && (failed || !case.is_quiet) {
-            let finding = Finding {
+            let result = CaseResult {
                 check: case.check.to_owned(),
                 case: case.case.to_owned(),
                 outcome,
@@ -360,7 +360,7 @@ impl<'a> Steps<'a> {
                 message: shortened(message, MESSAGE),
                 seconds: begun.elapsed().as_secs_f64(),
             };
-            self.say(&Event::End(finding.excused(case.excuse.as_deref())));
+            self.say(&Event::End(result.excused(case.excuse.as_deref())));
         } else {
             self.say(&Event::Quiet);
         }
@@ -464,18 +464,18 @@ mod tests {
         events_after(&Earlier::default(), &[], work)
     }
 
-    fn findings(events: &[Event]) -> Vec<&Finding> {
-        let findings = events.iter().filter_map(|event| match event {
-            Event::End(finding) => Some(finding),
+    fn results(events: &[Event]) -> Vec<&CaseResult> {
+        let results = events.iter().filter_map(|event| match event {
+            Event::End(result) => Some(result),
             _ => None,
         });
-        findings.collect()
+        results.collect()
     }
 
     fn outcomes(events: &[Event]) -> Vec<(&str, Outcome)> {
-        let findings = findings(events).into_iter();
-        findings
-            .map(|finding| (&*finding.case, finding.outcome))
+        let results = results(events).into_iter();
+        results
+            .map(|result| (&*result.case, result.outcome))
             .collect()
     }
 
@@ -528,7 +528,7 @@ mod tests {
             steps.run("a", "1", || Ok(()));
             steps.run("a", "1", || panic!("it ran"));
         });
-        let second = findings(&events)[1];
+        let second = results(&events)[1];
         assert_eq!(second.outcome, Outcome::Fail);
         assert!(second.message.contains("the name a:1;"));
     }
@@ -575,7 +575,7 @@ mod tests {
         let events = events_of(|steps| {
             steps.run("a", "", || Err(Stop::error("x".repeat(10 * MESSAGE))));
         });
-        let message = &findings(&events)[0].message;
+        let message = &results(&events)[0].message;
         assert!(message.len() < 2 * MESSAGE && message.contains("bytes omitted"));
     }
 
@@ -588,7 +588,7 @@ mod tests {
             steps.run_within("a", "2", SECOND, why(), || Ok(()));
         });
         assert!(matches!(&events[0], Event::Begin { excuse: Some(why), .. } if why == "why"));
-        assert_eq!(findings(&events)[0].message, "why: mismatch: no");
+        assert_eq!(results(&events)[0].message, "why: mismatch: no");
         let expected = [("1", Outcome::Skip), ("2", Outcome::Pass)];
         assert_eq!(outcomes(&events), expected);
     }
@@ -604,8 +604,8 @@ mod tests {
             });
             steps.run("a", "2", || Ok(()));
         });
-        let messages = findings(&events).into_iter();
-        let messages: Vec<&str> = messages.map(|finding| &*finding.message).collect();
+        let messages = results(&events).into_iter();
+        let messages: Vec<&str> = messages.map(|result| &*result.message).collect();
         assert_eq!(messages, ["7 of 24 inputs; more", ""]);
     }
 
@@ -643,6 +643,6 @@ mod tests {
             assert_eq!(steps.run("a", "1", || panic!("oh {}", 1)), Ran::Failed);
             assert_eq!(steps.run("a", "2", || Ok(())), Ran::Fine);
         });
-        assert!(findings(&events)[0].message.contains("oh 1"));
+        assert!(results(&events)[0].message.contains("oh 1"));
     }
 }

@@ -15,7 +15,7 @@ use crate::expect::Expectations;
 use crate::files::TemporaryFolder;
 use crate::pattern::CheckPattern;
 use crate::protocol::RunSpec;
-use crate::record::{CompilerInfo, Finding, Place};
+use crate::record::{CaseResult, CompilerInfo, JobId};
 use futhark_manifest::Version;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Job {
     /// The compiler.
     pub compiler: CompilerInfo,
     /// The job's name in reports.
-    pub place: Place,
+    pub id: JobId,
     /// The checks to run; all checks if empty.
     pub checks: Vec<CheckPattern>,
     /// The estimated time in seconds.
@@ -44,7 +44,7 @@ impl Job {
     /// two devices of a backend the same library, so one of them would wait for the other.
     #[must_use]
     pub fn build(&self) -> (&str, &str) {
-        (&self.place.program, &self.place.compiler)
+        (&self.id.program, &self.id.compiler)
     }
 }
 
@@ -72,12 +72,12 @@ pub enum Update {
         case: String,
     },
     /// A case has ended with a result, which the expectations have judged.
-    Found(Finding),
+    Found(CaseResult),
     /// Something that is neither a result nor a failure.
     Remark(String),
 }
 
-/// Checks a job in child processes, and judges its findings by the list of expected failures. Blocks until the job
+/// Checks a job in child processes, and judges its results by the list of expected failures. Blocks until the job
 /// has ended.
 pub fn check(
     job: &Job,
@@ -87,15 +87,15 @@ pub fn check(
 ) {
     let mut found = Vec::new();
     supervise::job(job, settings, &mut |mut update| {
-        if let Update::Found(finding) = &mut update {
-            expectations.judge(&job.place, finding);
-            found.push(finding.clone());
+        if let Update::Found(result) = &mut update {
+            expectations.judge(&job.id, result);
+            found.push(result.clone());
         }
         send(update);
     });
     // If only some cases of a check ran, a missing failure proves nothing.
     if job.checks.iter().all(CheckPattern::is_whole) {
-        let passed = expectations.passed_checks(&job.place, &found);
+        let passed = expectations.passed_checks(&job.id, &found);
         passed.into_iter().map(Update::Found).for_each(send);
     }
 }

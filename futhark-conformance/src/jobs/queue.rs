@@ -166,14 +166,14 @@ impl<'j> Queue<'j> {
 mod tests {
     use super::*;
     use crate::devices::Device;
-    use crate::record::{CompilerInfo, Place};
+    use crate::record::{CompilerInfo, JobId};
     use futhark_manifest::Backend;
 
     fn job(program: &str, compiler: &str, seconds: f64) -> Job {
         let device = Device::host(Backend::C);
         Job {
             program: program.into(),
-            place: Place::new(&device, program.to_owned(), compiler.to_owned()),
+            id: JobId::new(&device, program.to_owned(), compiler.to_owned()),
             device,
             compiler: CompilerInfo::new(compiler, "futhark"),
             checks: Vec::new(),
@@ -182,14 +182,14 @@ mod tests {
     }
 
     fn taken(queue: &Queue<'_>) -> Option<String> {
-        queue.take().map(|job| job.place.program.clone())
+        queue.take().map(|job| job.id.program.clone())
     }
 
     #[test]
     fn a_worker_takes_a_job_whose_build_no_other_worker_makes() {
         let mut jobs = ["0", "1", "2", "3"].map(|program| job(program, "1", 1.0));
         for job in &mut jobs[2..] {
-            job.place.program = "0".to_owned();
+            job.id.program = "0".to_owned();
         }
         let queue = Queue::new([&jobs[2], &jobs[0], &jobs[1], &jobs[3]], None);
         let take = || queue.take().map(|job| job.program.to_str().unwrap());
@@ -225,7 +225,7 @@ mod tests {
             for backend in [Backend::C, Backend::Multicore] {
                 for compiler in ["1", "2"] {
                     let mut one = job(&format!("{program}.fut"), compiler, 1.0);
-                    one.place.backend = backend.to_string();
+                    one.id.backend = backend.to_string();
                     jobs.push(one);
                 }
             }
@@ -245,7 +245,7 @@ mod tests {
         let seconds = |jobs: &[Job]| jobs.iter().map(|job| job.seconds).sum::<f64>();
         for job in &jobs {
             let same = parts.iter().flatten();
-            assert_eq!(same.filter(|other| other.place == job.place).count(), 1);
+            assert_eq!(same.filter(|other| other.id == job.id).count(), 1);
         }
         let mean = seconds(&jobs) / 3.0;
         let loads: Vec<f64> = parts.iter().map(|part| seconds(part)).collect();

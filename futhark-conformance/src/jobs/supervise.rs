@@ -24,7 +24,7 @@ use crate::child;
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
 use crate::protocol::{Earlier, Event, JobSpec};
-use crate::record::{Cause, CompilerInfo, Finding, Outcome, name};
+use crate::record::{CaseResult, Cause, CompilerInfo, Outcome, name};
 use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -59,8 +59,8 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
                 message: format!("failed to start a child process: {error}"),
             }),
         };
-        let (finding, next) = progress.next(death);
-        finding.into_iter().map(Update::Found).for_each(&mut *send);
+        let (result, next) = progress.next(death);
+        result.into_iter().map(Update::Found).for_each(&mut *send);
         goes_on = next;
     }
 }
@@ -74,7 +74,7 @@ struct Case {
     budget: Option<Duration>,
     /// Whether later cases need it.
     is_need: bool,
-    /// Why a failure is possible, and no finding.
+    /// Why a failure does not count.
     excuse: Option<String>,
 }
 
@@ -96,8 +96,8 @@ impl Case {
     }
 
     /// The result of the case: a failure with this cause, otherwise a skip.
-    fn ended(&self, cause: Option<Cause>, message: String) -> Finding {
-        let finding = Finding {
+    fn ended(&self, cause: Option<Cause>, message: String) -> CaseResult {
+        let result = CaseResult {
             check: self.check.clone(),
             case: self.case.clone(),
             outcome: cause.map_or(Outcome::Skip, |_| Outcome::Fail),
@@ -105,7 +105,7 @@ impl Case {
             message,
             seconds: self.begun.elapsed().as_secs_f64(),
         };
-        finding.excused(self.excuse.as_deref())
+        result.excused(self.excuse.as_deref())
     }
 }
 
@@ -157,9 +157,9 @@ impl Progress {
                     excuse,
                 });
             }
-            Event::End(finding) => {
+            Event::End(result) => {
                 self.end_case();
-                send(Update::Found(finding));
+                send(Update::Found(result));
             }
             Event::Quiet => self.end_case(),
             Event::Waiting => send(Update::Case {
@@ -181,7 +181,7 @@ impl Progress {
 
     /// After the end of a child: the result of the case that ended it, or of the job, and whether another child goes
     /// on.
-    fn next(&mut self, death: Option<Death>) -> (Option<Finding>, bool) {
+    fn next(&mut self, death: Option<Death>) -> (Option<CaseResult>, bool) {
         self.earlier.last_was_slow = false;
         let case = self.case.take();
         let Death { cause, message } = match (death, &case) {
@@ -245,9 +245,9 @@ pub(super) fn probe(device: &Device, compiler: &CompilerInfo, settings: &Setting
                 Event::Device { name, known_bad } => {
                     (tried.name, tried.known_bad) = (name, known_bad);
                 }
-                Event::End(finding) => {
-                    tried.usable = finding.outcome == Outcome::Pass;
-                    tried.reason = finding.message;
+                Event::End(result) => {
+                    tried.usable = result.outcome == Outcome::Pass;
+                    tried.reason = result.message;
                 }
                 _ => {}
             }
@@ -315,7 +315,7 @@ mod tests {
     }
 
     /// What follows the end of a child.
-    fn after(progress: &mut Progress, end: End) -> (Option<Finding>, bool) {
+    fn after(progress: &mut Progress, end: End) -> (Option<CaseResult>, bool) {
         progress.earlier.ended.extend(end.ended);
         progress.case = end.case;
         progress.next(Some(end.death))
@@ -339,7 +339,7 @@ mod tests {
     fn a_crash_fails_its_case_and_the_next_child_goes_on_with_the_others() {
         let mut progress = Progress::new(&settings());
         let next = after(&mut progress, death(Cause::Crash, None));
-        assert!(matches!(next, (Some(finding), true) if finding.message == "m"));
+        assert!(matches!(next, (Some(result), true) if result.message == "m"));
         assert!(progress.earlier.ended.contains("compile"));
         assert_eq!(progress.earlier.fatal, [PROCESS.to_owned()].into());
         for _ in 2..MAX_DEATHS {
@@ -355,22 +355,20 @@ mod tests {
         let mut end = death(Cause::Crash, None);
         end.case.as_mut().unwrap().excuse = Some("why".into());
         let next = after(&mut Progress::new(&settings()), end);
-        let (Some(finding), true) = next else {
-            panic!()
-        };
-        assert_eq!(finding.outcome, Outcome::Skip);
-        assert_eq!(finding.message, "why: crash: m");
+        let (Some(result), true) = next else { panic!() };
+        assert_eq!(result.outcome, Outcome::Skip);
+        assert_eq!(result.message, "why: crash: m");
     }
 
     #[test]
     fn a_case_that_exceeds_its_budget_is_skipped() {
         let mut progress = Progress::new(&settings());
         let end = death(Cause::Timeout, Some(Duration::from_secs(1)));
-        let (Some(finding), true) = after(&mut progress, end) else {
+        let (Some(result), true) = after(&mut progress, end) else {
             panic!("the case has no result")
         };
-        assert_eq!(finding.outcome, Outcome::Skip);
-        assert!(finding.message.starts_with("too slow for this check"));
+        assert_eq!(result.outcome, Outcome::Skip);
+        assert!(result.message.starts_with("too slow for this check"));
         let Earlier {
             fatal,
             overruns,
@@ -401,11 +399,11 @@ mod tests {
             case: None,
             ..death(Cause::Crash, None)
         };
-        let (Some(finding), false) = after(&mut progress, end) else {
+        let (Some(result), false) = after(&mut progress, end) else {
             panic!("the job goes on")
         };
         assert_eq!(
-            (finding.check.as_str(), finding.case.as_str()),
+            (result.check.as_str(), result.case.as_str()),
             ("lifecycle", "process")
         );
     }

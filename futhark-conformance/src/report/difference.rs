@@ -4,7 +4,7 @@ use super::groups::first_line;
 use super::summary::target;
 use super::{Report, shown};
 use crate::devices::platform;
-use crate::record::{Cause, Id, Outcome, Record, name};
+use crate::record::{CaseId, Cause, Outcome, Record, name};
 use askama::Template;
 use futhark_manifest::Version;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,7 @@ enum Verdict {
 
 impl Verdict {
     fn of(record: &Record) -> Verdict {
-        match (record.finding.outcome, record.finding.cause) {
+        match (record.result.outcome, record.result.cause) {
             (Outcome::Pass, _) => Verdict::Pass,
             (Outcome::Fail, Some(Cause::UnexpectedPass)) => Verdict::UnexpectedPass,
             (Outcome::Fail, _) => Verdict::Fail,
@@ -100,7 +100,7 @@ pub struct Difference<'r> {
     /// The first line of the newer message, or why there is no result.
     pub message: &'r str,
     /// Its record in the newer run.
-    id: Option<Id<'r>>,
+    id: Option<CaseId<'r>>,
 }
 
 /// The differences between two runs. As text it is what `diff` prints.
@@ -175,7 +175,7 @@ fn compilers(run: &Report) -> Vec<&str> {
 /// The results of the compiler of a version.
 fn of<'r>(run: &'r Report, version: &'r str) -> impl Iterator<Item = &'r Record> {
     let records = run.records().iter();
-    records.filter(move |record| record.place.compiler == version)
+    records.filter(move |record| record.job.compiler == version)
 }
 
 fn compare<'r>(
@@ -195,7 +195,7 @@ fn compare<'r>(
         let message = match (change, before, after) {
             // A pass has no message.
             (Change::Fixed | Change::Gained, Some(record), _) | (_, _, Some(record)) => {
-                first_line(&record.finding.message)
+                first_line(&record.result.message)
             }
             _ => why_missing(case, &new),
         };
@@ -212,7 +212,7 @@ fn compare<'r>(
 /// Why a case has no result: the reason for which its check was skipped.
 fn why_missing<'r>(case: Case<'r>, new: &BTreeMap<Case<'r>, &'r Record>) -> &'r str {
     match new.get(&Case { case: "", ..case }) {
-        Some(skip) if skip.finding.outcome == Outcome::Skip => first_line(&skip.finding.message),
+        Some(skip) if skip.result.outcome == Outcome::Skip => first_line(&skip.result.message),
         _ => "no result",
     }
 }
@@ -221,13 +221,13 @@ fn why_missing<'r>(case: Case<'r>, new: &BTreeMap<Case<'r>, &'r Record>) -> &'r 
 fn cases<'r>(records: impl Iterator<Item = &'r Record>) -> BTreeMap<Case<'r>, &'r Record> {
     let mut cases: BTreeMap<Case<'r>, &Record> = BTreeMap::new();
     for record in records {
-        let Record { place, finding } = record;
+        let Record { job, result } = record;
         let case = Case {
-            program: &place.program,
-            backend: &place.backend,
-            device: platform(&place.device),
-            check: &finding.check,
-            case: &finding.case,
+            program: &job.program,
+            backend: &job.backend,
+            device: platform(&job.device),
+            check: &result.check,
+            case: &result.case,
         };
         let known = cases.entry(case).or_insert(record);
         if Verdict::of(record) > Verdict::of(known) {
@@ -250,7 +250,7 @@ impl<'r> Comparison<'r> {
     }
 
     /// The failures that the older run does not have.
-    pub(super) fn new_failures(&self) -> impl Iterator<Item = Id<'r>> {
+    pub(super) fn new_failures(&self) -> impl Iterator<Item = CaseId<'r>> {
         let failures = self.of(Change::Broken).chain(self.of(Change::Unexpected));
         failures.filter_map(|one| one.id)
     }
@@ -311,16 +311,16 @@ mod tests {
     use std::sync::Arc;
 
     fn with(mut record: Record, case: &str, device: &str, message: &str) -> Record {
-        record.finding.case = case.to_owned();
-        record.finding.message = message.to_owned();
-        Arc::make_mut(&mut record.place).device = device.to_owned();
+        record.result.case = case.to_owned();
+        record.result.message = message.to_owned();
+        Arc::make_mut(&mut record.job).device = device.to_owned();
         record
     }
 
     /// A run with the compilers of the records.
     fn run(records: &[Record]) -> Report {
         let mut header = header();
-        let labels = records.iter().map(|record| record.place.compiler.as_str());
+        let labels = records.iter().map(|record| record.job.compiler.as_str());
         let labels: BTreeSet<&str> = labels.collect();
         let compilers = labels
             .iter()
@@ -392,7 +392,7 @@ mod tests {
         let mut newer = [fail("one"), skip("two"), pass("three"), pass("four")];
         // Compilers are not compared, so that runs of two of them can be.
         for record in &mut newer {
-            Arc::make_mut(&mut record.place).compiler = "2".to_owned();
+            Arc::make_mut(&mut record.job).compiler = "2".to_owned();
         }
         let older = [pass("one"), pass("two"), pass("three"), fail("four")];
         let (old, new) = (run(&older), run(&newer));
@@ -504,7 +504,7 @@ mod tests {
     fn compilers_of_two_runs_correspond_by_label_or_because_each_run_has_one() {
         let by = |compiler: &str, outcome| {
             let mut record = record("a.fut", "c", outcome);
-            Arc::make_mut(&mut record.place).compiler = compiler.to_owned();
+            Arc::make_mut(&mut record.job).compiler = compiler.to_owned();
             record
         };
         let (one, other) = (by("1", Outcome::Pass), by("2", Outcome::Fail));
@@ -519,7 +519,7 @@ mod tests {
     fn each_compiler_is_compared_with_the_next() {
         let by = |version: &str, program: &str, outcome| {
             let mut record = record(program, "c", outcome);
-            Arc::make_mut(&mut record.place).compiler = version.to_owned();
+            Arc::make_mut(&mut record.job).compiler = version.to_owned();
             record
         };
         let records = vec![

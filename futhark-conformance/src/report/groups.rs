@@ -10,7 +10,7 @@ use super::{counted, quoted};
 use crate::checks::device_code;
 use crate::devices::{HOST, emulated_settings};
 use crate::emulated::SETTINGS;
-use crate::record::{Cause, Header, Id, NOWHERE, Outcome, Place, Record, name};
+use crate::record::{CaseId, Cause, Header, JobId, NOWHERE, Outcome, Record, name};
 use futhark_manifest::Backend;
 use regex::Regex;
 use std::cmp::Reverse;
@@ -36,9 +36,9 @@ impl<'r> Group<'r> {
     /// The check and the kind of failure, `blocks: mismatch`.
     #[must_use]
     pub fn heading(&self) -> String {
-        let finding = &self.example.finding;
-        let cause = finding.cause.map(|cause| format!(": {cause}"));
-        format!("{}{}", finding.check, cause.unwrap_or_default())
+        let result = &self.example.result;
+        let cause = result.cause.map(|cause| format!(": {cause}"));
+        format!("{}{}", result.check, cause.unwrap_or_default())
     }
 
     /// The first line of the message, or several if they introduce each other.
@@ -50,7 +50,7 @@ impl<'r> Group<'r> {
     /// The message of the example without blank lines at its end. The JSON report has all of a long one.
     #[must_use]
     pub fn message(&self) -> &'r str {
-        start(self.example.finding.message.trim_end(), LONGEST)
+        start(self.example.result.message.trim_end(), LONGEST)
     }
 
     /// The job, check and case of the example in one line.
@@ -70,7 +70,7 @@ impl<'r> Group<'r> {
     pub fn programs(&self) -> BTreeMap<&'r str, usize> {
         let mut programs = BTreeMap::new();
         for member in &self.members {
-            *programs.entry(member.place.program.as_str()).or_default() += 1;
+            *programs.entry(member.job.program.as_str()).or_default() += 1;
         }
         programs
     }
@@ -81,11 +81,11 @@ impl<'r> Group<'r> {
     }
 
     pub(super) fn backends(&self) -> Vec<&'r str> {
-        self.distinct(|place| &place.backend)
+        self.distinct(|job| &job.backend)
     }
 
-    fn distinct(&self, part: fn(&Place) -> &str) -> Vec<&'r str> {
-        let parts = self.members.iter().map(|member| part(&member.place));
+    fn distinct(&self, part: fn(&JobId) -> &str) -> Vec<&'r str> {
+        let parts = self.members.iter().map(|member| part(&member.job));
         let parts: BTreeSet<&str> = parts.filter(|part| *part != NOWHERE).collect();
         parts.into_iter().collect()
     }
@@ -95,7 +95,7 @@ impl<'r> Group<'r> {
         let failures = counted(self.members.len(), "failure");
         let programs = counted(self.programs().len(), "program");
         let backends = self.backends().join(", ");
-        let compilers = self.distinct(|place| &place.compiler).join(", ");
+        let compilers = self.distinct(|job| &job.compiler).join(", ");
         match backends.is_empty() {
             true => format!("{failures} in {programs}"),
             false => format!("{failures} in {programs} on {backends} with {compilers}"),
@@ -122,52 +122,52 @@ impl<'r> Group<'r> {
 
 /// The job, check and case of a record in one line.
 pub(super) fn title(record: &Record) -> String {
-    let Record { place, finding } = record;
-    let title = format!("{place} {} {}", finding.check, finding.case);
+    let Record { job, result } = record;
+    let title = format!("{job} {} {}", result.check, result.case);
     title.trim_end().to_owned()
 }
 
-/// The command that repeats only this finding of a run with this header.
+/// The command that repeats only this result of a run with this header.
 #[must_use]
 pub fn repeat(header: &Header, record: &Record) -> String {
-    let Record { place, finding } = record;
+    let Record { job, result } = record;
     // It is not an option.
-    let folder = match place.program.starts_with('-') {
+    let folder = match job.program.starts_with('-') {
         true => "./",
         false => "",
     };
-    let program = quoted(&format!("{folder}{}", place.program));
-    let mut command = match emulated_settings(&place.device) {
+    let program = quoted(&format!("{folder}{}", job.program));
+    let mut command = match emulated_settings(&job.device) {
         Some(settings) => format!("{SETTINGS}={} ", quoted(settings)),
         None => String::new(),
     };
     command += &format!("futhark-conformance run {program}");
-    if place.backend == NOWHERE {
+    if job.backend == NOWHERE {
         return command;
     }
-    let mut words = vec!["--backend", &place.backend];
+    let mut words = vec!["--backend", &job.backend];
     // All backends on the host use the same device; the name is empty if there is no device.
-    if !matches!(place.device.as_str(), "" | HOST) {
-        words.extend(["--device", &place.device]);
+    if !matches!(job.device.as_str(), "" | HOST) {
+        words.extend(["--device", &job.device]);
     }
     let mut compilers = header.compilers.iter();
-    let compiler = compilers.find(|compiler| compiler.version == place.compiler);
+    let compiler = compilers.find(|compiler| compiler.version == job.compiler);
     words.extend(["--futhark", compiler.map_or("futhark", |one| &one.path)]);
-    let case = name(&finding.check, &finding.case);
+    let case = name(&result.check, &result.case);
     words.extend(["--check", &case]);
     let seed = header.seed.to_string();
     if header.seed != 1 {
         words.extend(["--seed", &seed]);
     }
     // On backend c, `differential` compares compilers, so the command must name the others.
-    if finding.check == "differential" && place.backend == "c" {
+    if result.check == "differential" && job.backend == "c" {
         let others = header.compilers.iter().chain(&header.against);
         for other in others.filter(|other| compiler.is_none_or(|one| one.path != other.path)) {
             words.extend(["--against", &other.path]);
         }
     }
-    if finding.check == device_code::NAME {
-        words.extend(["--architectures", &finding.case]);
+    if result.check == device_code::NAME {
+        words.extend(["--architectures", &result.case]);
     }
     words.extend(header.options.iter().map(String::as_str));
     for word in words {
@@ -187,11 +187,11 @@ pub(super) fn groups<'r>(
     header: &'r Header,
     records: impl IntoIterator<Item = &'r Record>,
     outcome: Outcome,
-    new: &HashSet<Id<'r>>,
+    new: &HashSet<CaseId<'r>>,
 ) -> Vec<Group<'r>> {
     let mut groups: HashMap<Key<'r>, Group<'r>> = HashMap::new();
     let records = records.into_iter();
-    for record in records.filter(|record| record.finding.outcome == outcome) {
+    for record in records.filter(|record| record.result.outcome == outcome) {
         let group = groups.entry(key(record)).or_insert_with(|| Group {
             members: Vec::new(),
             new: 0,
@@ -219,17 +219,17 @@ pub(super) fn groups<'r>(
 }
 
 fn key(record: &Record) -> Key<'_> {
-    let Record { place, finding } = record;
-    let (check, cause) = (finding.check.as_str(), finding.cause);
-    let signature = signature(&finding.message, &place.program);
-    match finding.outcome {
+    let Record { job, result } = record;
+    let (check, cause) = (result.check.as_str(), result.cause);
+    let signature = signature(&result.message, &job.program);
+    match result.outcome {
         Outcome::Fail if cause == Some(Cause::Mismatch) && signature.contains('#') => {
-            (check, cause, String::new(), &place.program)
+            (check, cause, String::new(), &job.program)
         }
         Outcome::Fail => (check, cause, signature, ""),
         // The owner of the expectations wrote their reasons, so they are compared literally.
         Outcome::ExpectedFail => {
-            let reason = first_line(&finding.message).to_owned();
+            let reason = first_line(&result.message).to_owned();
             ("", None, reason, "")
         }
         Outcome::Skip | Outcome::Pass => {
@@ -304,8 +304,8 @@ mod tests {
 
     fn failure(program: &str, cause: Cause, message: &str) -> Record {
         let mut failure = record(program, "c", Outcome::Fail);
-        failure.finding.cause = Some(cause);
-        failure.finding.message = message.into();
+        failure.result.cause = Some(cause);
+        failure.result.message = message.into();
         failure
     }
 
@@ -315,12 +315,7 @@ mod tests {
 
     fn sizes(records: &[Record]) -> Vec<(usize, usize)> {
         let header = header();
-        let groups = groups(
-            &header,
-            records,
-            records[0].finding.outcome,
-            &HashSet::new(),
-        );
+        let groups = groups(&header, records, records[0].result.outcome, &HashSet::new());
         let sizes = groups
             .iter()
             .map(|group| (group.programs().len(), group.members.len()));
@@ -382,7 +377,7 @@ mod tests {
     #[test]
     fn the_backend_is_not_part_of_the_cause() {
         let mut other = failure("a.fut", Cause::Error, "futhark opencl failed");
-        Arc::make_mut(&mut other.place).backend = "opencl".into();
+        Arc::make_mut(&mut other.job).backend = "opencl".into();
         let one = failure("a.fut", Cause::Error, "futhark c failed");
         assert_eq!(sizes(&[one, other]), [(1, 2)]);
     }
@@ -401,7 +396,7 @@ mod tests {
         let skips = [("a.fut", "took 3 s"), ("b.fut", "took 4 s"), ("b.fut", "x")];
         let skips = skips.map(|(program, text)| {
             let mut skip = record(program, "c", Outcome::Skip);
-            skip.finding.message = text.into();
+            skip.result.message = text.into();
             skip
         });
         assert_eq!(sizes(&skips), [(2, 2), (1, 1)]);
@@ -410,7 +405,7 @@ mod tests {
     #[test]
     fn the_command_repeats_exactly_one_case() {
         let mut record = record("programs/a b.fut", "c", Outcome::Fail);
-        record.finding.case = "f' #0".into();
+        record.result.case = "f' #0".into();
         assert_eq!(
             repeat(&header(), &record),
             r"futhark-conformance run 'programs/a b.fut' --backend c --futhark /x/futhark-1 --check 'blocks:f'\'' #0'"
@@ -420,9 +415,9 @@ mod tests {
             ..header()
         };
         assert!(repeat(&seed, &record).ends_with(" --seed 7"));
-        Arc::make_mut(&mut record.place).device = "A: b".into();
+        Arc::make_mut(&mut record.job).device = "A: b".into();
         assert!(repeat(&header(), &record).contains(" --backend c --device 'A: b' "));
-        Arc::make_mut(&mut record.place).compiler = "2".into();
+        Arc::make_mut(&mut record.job).compiler = "2".into();
         assert!(repeat(&header(), &record).contains("--futhark futhark "));
     }
 
@@ -437,7 +432,7 @@ mod tests {
         };
         let command = |record: &Record| repeat(&header, record);
         let mut found = record("a.fut", "cuda", Outcome::Fail);
-        Arc::make_mut(&mut found.place).device = "emulated: delayed,order=reversed".into();
+        Arc::make_mut(&mut found.job).device = "emulated: delayed,order=reversed".into();
         let shown = command(&found);
         assert!(
             shown.starts_with(
@@ -445,8 +440,8 @@ mod tests {
             ) && shown.ends_with(" --emulate always --cases 3"),
             "{shown}"
         );
-        found.finding.check = device_code::NAME.into();
-        found.finding.case = "sm_90".into();
+        found.result.check = device_code::NAME.into();
+        found.result.case = "sm_90".into();
         assert!(command(&found).contains(" --architectures sm_90 --emulate "));
         let host = record("a.fut", "c", Outcome::Fail);
         assert!(command(&host).starts_with("futhark-conformance run a.fut "));

@@ -111,7 +111,7 @@ struct Failures {
     count: usize,
     new: usize,
     /// The numbers of program and column, or -1 for a file that is not a program.
-    places: BTreeSet<[i64; 2]>,
+    cells: BTreeSet<[i64; 2]>,
 }
 
 fn data(summary: &Summary<'_>) -> io::Result<String> {
@@ -150,19 +150,19 @@ fn data(summary: &Summary<'_>) -> io::Result<String> {
     let programs: Vec<(Cow<'_, str>, Vec<usize>)> = programs.collect();
     let numbers = summary.programs.keys().copied().zip(0..);
     let numbers: HashMap<&str, i64> = numbers.collect();
-    let place = |record: &&Record| {
-        let program = numbers.get(record.place.program.as_str());
-        let column = summary.column(&record.place);
+    let cell = |record: &&Record| {
+        let program = numbers.get(record.job.program.as_str());
+        let column = summary.column(&record.job);
         match (program, column) {
             (Some(program), Some(column)) => [*program, column as i64],
             _ => [-1, -1],
         }
     };
     let failures = summary.failures.iter().take(CAUSES).map(|group| Failures {
-        check: (checks.iter()).position(|(_, name)| *name == group.example.finding.check),
+        check: (checks.iter()).position(|(_, name)| *name == group.example.result.check),
         count: group.members.len(),
         new: group.new,
-        places: group.members.iter().map(place).collect(),
+        cells: group.members.iter().map(cell).collect(),
     });
     let data = Data {
         columns: columns.collect(),
@@ -249,16 +249,16 @@ mod tests {
         assert_eq!(data["checks"], serde_json::json!(["blocks"]));
         let cells = serde_json::json!([[[0, 1, 0, 0, 0, ""]], [], [[0, 0, 1, 0, 0, ""]]]);
         assert_eq!(data["cells"], cells);
-        assert_eq!(data["groups"][0]["places"], serde_json::json!([[1, 1]]));
+        assert_eq!(data["groups"][0]["cells"], serde_json::json!([[1, 1]]));
     }
 
     #[test]
     fn texts_of_programs_are_escaped() {
         let mut evil = record("<script>.fut", "c", Outcome::Fail);
-        evil.finding.message = "</pre><script>alert(1)</script>".into();
-        evil.finding.case = "\"><img>".into();
+        evil.result.message = "</pre><script>alert(1)</script>".into();
+        evil.result.case = "\"><img>".into();
         let mut skipped = record("<b>.fut", "c", Outcome::Skip);
-        skipped.finding.message = "<i>why</script><!--".into();
+        skipped.result.message = "<i>why</script><!--".into();
         let page = page(&[evil, skipped]);
         assert_eq!(page.matches("<script").count(), 2, "{page}");
         assert_eq!(page.matches("</script>").count(), 2, "{page}");
@@ -277,8 +277,8 @@ mod tests {
                 for check in ["compile", "blocks", "leaks", "store"] {
                     let name = format!("programs/folder-{}/program-{number}.fut", number % 50);
                     let mut one = record(&name, backend, Outcome::Pass);
-                    one.finding.check = check.into();
-                    one.finding.message.clear();
+                    one.result.check = check.into();
+                    one.result.message.clear();
                     records.push(one);
                 }
             }

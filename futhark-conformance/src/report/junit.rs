@@ -45,8 +45,8 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()
     // Failures of files that are not programs.
     let failures = summary.failures.iter().flat_map(|group| &group.members);
     let mut files: BTreeMap<(&str, &str), Vec<&Record>> = BTreeMap::new();
-    for record in failures.filter(|record| Column::of(&record.place).is_none()) {
-        let key = (record.place.program.as_str(), record.finding.check.as_str());
+    for record in failures.filter(|record| Column::of(&record.job).is_none()) {
+        let key = (record.job.program.as_str(), record.result.check.as_str());
         files.entry(key).or_default().push(record);
     }
     if !files.is_empty() {
@@ -66,12 +66,12 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()
 /// The records of one check of one program.
 fn case(header: &Header, suite: &str, program: &str, check: &str, records: &[&Record]) -> TestCase {
     let failures = records.iter().copied();
-    let failures = failures.filter(|record| record.finding.outcome == Outcome::Fail);
+    let failures = failures.filter(|record| record.result.outcome == Outcome::Fail);
     let failures: Vec<&Record> = failures.collect();
     let has = |outcome| {
         records
             .iter()
-            .any(|record| record.finding.outcome == outcome)
+            .any(|record| record.result.outcome == outcome)
     };
     let status = if !failures.is_empty() {
         failed(header, &failures)
@@ -99,14 +99,14 @@ fn case(header: &Header, suite: &str, program: &str, check: &str, records: &[&Re
 fn failed(header: &Header, failures: &[&Record]) -> TestCaseStatus {
     // An error prevented the check from completing; a failure is the result of a completed check.
     let is_error = failures.iter().any(|record| {
-        let cause = record.finding.cause;
+        let cause = record.result.cause;
         matches!(cause, Some(Cause::Crash | Cause::Timeout | Cause::Error))
     });
     let mut status = TestCaseStatus::non_success(match is_error {
         true => NonSuccessKind::Error,
         false => NonSuccessKind::Failure,
     });
-    let first = &failures[0].finding;
+    let first = &failures[0].result;
     let mut message = shown(first_line(&first.message)).into_owned();
     if failures.len() > 1 {
         let more = counted(failures.len() - 1, "more case");
@@ -116,12 +116,12 @@ fn failed(header: &Header, failures: &[&Record]) -> TestCaseStatus {
     let cause = first.cause.map(|cause| cause.to_string());
     status.set_type(cause.unwrap_or_default());
     let texts = failures.iter().take(FAILURES).map(|record| {
-        let case = match record.finding.case.as_str() {
+        let case = match record.result.case.as_str() {
             "" => String::new(),
             case => format!("{}: ", shown(case)),
         };
         let repeat = repeat(header, record);
-        format!("{case}{}\nrepeat: {repeat}", record.finding.message)
+        format!("{case}{}\nrepeat: {repeat}", record.result.message)
     });
     let mut texts: Vec<String> = texts.collect();
     if failures.len() > FAILURES {
@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn suites_are_columns_and_cases_are_checks_of_programs() {
         let mut other = record("b.fut", "c", Outcome::Pass);
-        other.finding.check = "leaks".into();
+        other.result.check = "leaks".into();
         let mut skipped = record("b.fut", "c", Outcome::Skip);
-        skipped.finding.message = "no\x1b arguments\nmore".into();
+        skipped.result.message = "no\x1b arguments\nmore".into();
         let text = written(&[
             record("x/a.fut", "c", Outcome::Pass),
             record("x/a.fut", "c", Outcome::Pass),
@@ -196,9 +196,9 @@ mod tests {
     fn failures_have_a_repeat_command_and_crashes_are_errors() {
         let crash = |case: &str| {
             let mut died = record("a.fut", "c", Outcome::Fail);
-            died.finding.cause = Some(Cause::Crash);
-            died.finding.case = case.into();
-            died.finding.message = "killed by <signal> \"11\"\x1b[0m\u{ffff}".into();
+            died.result.cause = Some(Cause::Crash);
+            died.result.case = case.into();
+            died.result.message = "killed by <signal> \"11\"\x1b[0m\u{ffff}".into();
             died
         };
         let text = written(&[crash("main #0"), crash("main #1")]);
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn failures_of_files_have_a_suite() {
         let mut folder = record("locked", "-", Outcome::Fail);
-        folder.finding.cause = Some(Cause::Error);
+        folder.result.cause = Some(Cause::Error);
         let text = written(&[record("a.fut", "c", Outcome::Pass), folder]);
         assert!(
             text.contains(r#"<testsuite name="files" tests="1""#),

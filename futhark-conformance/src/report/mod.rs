@@ -43,7 +43,7 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 mod tests {
     use super::*;
     use crate::devices::Device;
-    use crate::record::{Cause, CompilerInfo, Finding, Header, Outcome, Place, Record};
+    use crate::record::{CaseResult, Cause, CompilerInfo, Header, JobId, Outcome, Record};
     use crate::report::files::Target;
     use crate::report::json::JsonReport;
     use futhark_manifest::Backend;
@@ -51,13 +51,13 @@ mod tests {
 
     /// A record for the tests of all reports.
     pub(super) fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
-        let place = Place {
+        let job = JobId {
             program: program.into(),
             backend: backend.into(),
             device: "cpu".into(),
             compiler: "1".into(),
         };
-        let finding = Finding {
+        let result = CaseResult {
             check: "blocks".into(),
             case: "main #0".into(),
             outcome,
@@ -66,8 +66,8 @@ mod tests {
             seconds: 0.0,
         };
         Record {
-            place: place.into(),
-            finding,
+            job: job.into(),
+            result,
         }
     }
 

@@ -2,7 +2,7 @@
 //! for each finished job, or, if there are many, for each with a failure, and from time to time.
 
 use super::{Counts, about, shown};
-use crate::record::{Outcome, Place, Record};
+use crate::record::{JobId, Outcome, Record};
 use crate::say::errln;
 use console::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -45,30 +45,30 @@ impl Progress {
     }
 
     /// A case of a job begins.
-    pub fn case(&mut self, place: &Place, check: &str, case: &str) {
-        let message = format!("{place}: {check} {case}");
+    pub fn case(&mut self, job: &JobId, check: &str, case: &str) {
+        let message = format!("{job}: {check} {case}");
         self.bar.set_message(shown(&message).into_owned());
     }
 
     /// Shows a sentence about a job, if it is the first one with this text.
-    pub fn remark(&mut self, place: &Place, text: &str) {
+    pub fn remark(&mut self, job: &JobId, text: &str) {
         if self.remarks.insert(text.to_owned()) {
-            let line = format!("warning: {}", shown(&format!("{}: {text}", place.program)));
+            let line = format!("warning: {}", shown(&format!("{}: {text}", job.program)));
             self.bar.suspend(|| errln!("{line}"));
         }
     }
 
     /// A case of a job has ended.
-    pub fn found(&mut self, Record { place, finding }: &Record) {
-        if finding.outcome == Outcome::Fail && !self.bar.is_hidden() {
+    pub fn found(&mut self, Record { job, result }: &Record) {
+        if result.outcome == Outcome::Fail && !self.bar.is_hidden() {
             let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
-            let what = format!("{place}: {} {}", finding.check, finding.case);
+            let what = format!("{job}: {} {}", result.check, result.case);
             self.bar.println(format!("{fail} {}", shown(&what)));
         }
     }
 
     /// A job has ended with these results: a line for it, if the output is not a terminal.
-    pub fn finished(&mut self, place: &Place, counts: Counts, seconds: f64) {
+    pub fn finished(&mut self, job: &JobId, counts: Counts, seconds: f64) {
         self.bar.inc(1);
         let all = self.bar.length().unwrap_or_default();
         let has_line = all <= LINES || counts.failed > 0 || self.last.elapsed() > PAUSE;
@@ -76,7 +76,7 @@ impl Progress {
             return;
         }
         self.last = Instant::now();
-        let line = format!("{place}: {}", counts.words());
+        let line = format!("{job}: {}", counts.words());
         // Before the first jobs have ended, the estimate can be more than a century.
         let left = match self.bar.eta() {
             left if left.is_zero() || left > LONGEST => String::new(),

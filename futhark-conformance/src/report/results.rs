@@ -6,7 +6,7 @@ use super::json::{JsonReport, Line, Lines, read_error};
 use super::summary::{Counts, Summary};
 use super::{html, junit, text};
 use crate::devices::Device;
-use crate::record::{Header, NOWHERE, Place, Record};
+use crate::record::{Header, JobId, NOWHERE, Record};
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
@@ -41,7 +41,7 @@ use std::sync::Arc;
 /// assert!(report.missing.is_empty());
 /// assert_eq!((report.counts().passed, report.counts().failed), (1, 1));
 /// for record in report.records() {
-///     println!("{}: {:?}", record.place.program, record.finding.outcome);
+///     println!("{}: {:?}", record.job.program, record.result.outcome);
 /// }
 /// for group in report.failures() {
 ///     println!("{} of {}: {}", group.members.len(), group.heading(), group.headline());
@@ -107,14 +107,14 @@ impl Report {
             lines,
             is_whole,
         } = Lines::read(file)?;
-        let mut places: HashSet<Arc<Place>> = HashSet::new();
+        let mut jobs: HashSet<Arc<JobId>> = HashSet::new();
         let records = lines.into_iter().filter_map(|line| {
             let Line::Record(mut record) = line else {
                 return None;
             };
-            match places.get(&record.place) {
-                Some(place) => record.place = Arc::clone(place),
-                None => drop(places.insert(Arc::clone(&record.place))),
+            match jobs.get(&record.job) {
+                Some(job) => record.job = Arc::clone(job),
+                None => drop(jobs.insert(Arc::clone(&record.job))),
             }
             Some(record)
         });
@@ -167,7 +167,7 @@ impl Report {
         let (again, new): (Vec<Record>, _) =
             (part.records.into_iter()).partition(|record| known.contains(&record.id()));
         // Every part reports the files that are not programs.
-        if let Some(twice) = (again.iter()).find(|record| record.place.backend != NOWHERE) {
+        if let Some(twice) = (again.iter()).find(|record| record.job.backend != NOWHERE) {
             return Err(format!(
                 "{first} has a result of {}, too; give each report once",
                 title(twice)
@@ -216,7 +216,7 @@ impl Report {
         Summary::of(self).failures
     }
 
-    /// The command that repeats one finding.
+    /// The command that repeats one result.
     #[must_use]
     pub fn repeat(&self, record: &Record) -> String {
         repeat(&self.header, record)

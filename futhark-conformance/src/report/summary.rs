@@ -6,7 +6,7 @@ use super::groups::{Group, first_line, groups};
 use super::{Report, duration};
 use crate::checks;
 use crate::devices::HOST;
-use crate::record::{Header, NOWHERE, Outcome, Place, Record};
+use crate::record::{Header, JobId, NOWHERE, Outcome, Record};
 use futhark_manifest::{Backend, Version};
 use std::collections::{BTreeMap, HashSet};
 
@@ -28,7 +28,7 @@ impl Counts {
     pub fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Counts {
         let mut counts = Counts::default();
         for record in records {
-            counts.add(record.finding.outcome);
+            counts.add(record.result.outcome);
         }
         counts
     }
@@ -73,11 +73,11 @@ pub(crate) struct Column<'r> {
 
 impl<'r> Column<'r> {
     /// The column of a job; `None` for a file that is not a program.
-    pub(super) fn of(place: &'r Place) -> Option<Column<'r>> {
-        (place.backend != NOWHERE).then_some(Column {
-            backend: &place.backend,
-            device: &place.device,
-            compiler: &place.compiler,
+    pub(super) fn of(job: &'r JobId) -> Option<Column<'r>> {
+        (job.backend != NOWHERE).then_some(Column {
+            backend: &job.backend,
+            device: &job.device,
+            compiler: &job.compiler,
         })
     }
 
@@ -122,7 +122,7 @@ impl<'r> Summary<'r> {
         let changes = (report.baseline.as_ref()).map(|old| difference::since(old, report));
         let new: HashSet<_> = changes.iter().flat_map(Comparison::new_failures).collect();
         let columns: HashSet<_> = (records.iter())
-            .filter_map(|record| Column::of(&record.place))
+            .filter_map(|record| Column::of(&record.job))
             .collect();
         let mut columns: Vec<Column<'_>> = columns.into_iter().collect();
         columns.sort_by_cached_key(|column| {
@@ -142,24 +142,24 @@ impl<'r> Summary<'r> {
             changes,
         };
         for record in records {
-            let Record { place, finding } = record;
-            let Some(column) = summary.column(place) else {
+            let Record { job, result } = record;
+            let Some(column) = summary.column(job) else {
                 continue;
             };
             let columns = summary.columns.len();
-            let cells = summary.programs.entry(place.program.as_str());
+            let cells = summary.programs.entry(job.program.as_str());
             let cells = cells.or_insert_with(|| vec![Cell::new(); columns]);
             let rank = checks::ALL.iter();
-            let rank = rank.take_while(|check| check.name != finding.check).count();
-            let records = cells[column].entry((rank, &finding.check)).or_default();
+            let rank = rank.take_while(|check| check.name != result.check).count();
+            let records = cells[column].entry((rank, &result.check)).or_default();
             records.push(record);
         }
         summary
     }
 
     /// The number of the column of a job; `None` for a file that is not a program.
-    pub(super) fn column(&self, place: &Place) -> Option<usize> {
-        let own = Column::of(place)?;
+    pub(super) fn column(&self, job: &JobId) -> Option<usize> {
+        let own = Column::of(job)?;
         self.columns.iter().position(|column| *column == own)
     }
 
@@ -211,14 +211,14 @@ impl<'r> Summary<'r> {
 
 /// The reason of the first expected failure, otherwise of the first skip, in one line; empty without either.
 pub(super) fn reason<'r>(records: &[&'r Record]) -> &'r str {
-    let with = |outcome| records.iter().find(|one| one.finding.outcome == outcome);
+    let with = |outcome| records.iter().find(|one| one.result.outcome == outcome);
     let record = with(Outcome::ExpectedFail).or_else(|| with(Outcome::Skip));
-    record.map_or("", |record| first_line(&record.finding.message))
+    record.map_or("", |record| first_line(&record.result.message))
 }
 
 /// The time that records took.
 pub(super) fn seconds<'r>(records: impl IntoIterator<Item = &'r Record>) -> f64 {
-    let seconds = records.into_iter().map(|record| record.finding.seconds);
+    let seconds = records.into_iter().map(|record| record.result.seconds);
     // The sum of no numbers is -0.0.
     seconds.sum::<f64>() + 0.0
 }
@@ -239,7 +239,7 @@ mod tests {
         ]
         .map(|(backend, compiler)| {
             let mut record = record("a.fut", backend, Outcome::Pass);
-            Arc::make_mut(&mut record.place).compiler = compiler.into();
+            Arc::make_mut(&mut record.job).compiler = compiler.into();
             record
         });
         let report = report(&records);
@@ -263,8 +263,8 @@ mod tests {
             record("a.fut", "opencl", Outcome::Pass),
             record("lib.fut", "-", Outcome::Skip),
         ];
-        records[3].finding.check = "leaks".into();
-        records[3].finding.seconds = 2.0;
+        records[3].result.check = "leaks".into();
+        records[3].result.seconds = 2.0;
         let report = report(&records);
         let summary = Summary::of(&report);
         let cells = &summary.programs["a.fut"];

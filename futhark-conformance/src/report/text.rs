@@ -90,7 +90,7 @@ fn line(cause: &Group<'_>) -> String {
 }
 
 fn fail(cause: &Group<'_>) -> String {
-    let kind = cause.example.finding.cause;
+    let kind = cause.example.result.cause;
     let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
     let new = if cause.new > 0 { " new" } else { "" };
     let fail = Style::new().red().bold();
@@ -124,10 +124,10 @@ mod tests {
         ];
         let mut records = Vec::new();
         for number in 0..programs {
-            for (place, (backend, device)) in devices.iter().enumerate() {
+            for (index, (backend, device)) in devices.iter().enumerate() {
                 for compiler in ["0.25.27", "0.25.32"] {
                     for case in 0..14 {
-                        let outcome = match (number % 9, place, case) {
+                        let outcome = match (number % 9, index, case) {
                             (2, 3, 0) => Outcome::Fail,
                             (4, _, 1) => Outcome::ExpectedFail,
                             (_, _, 2) => Outcome::Skip,
@@ -138,10 +138,10 @@ mod tests {
                             number % 7
                         );
                         let mut one = record(&name, backend, outcome);
-                        Arc::make_mut(&mut one.place).device = (*device).into();
-                        Arc::make_mut(&mut one.place).compiler = compiler.into();
-                        one.finding.case = format!("entry_point #{case}");
-                        one.finding.message = match outcome {
+                        Arc::make_mut(&mut one.job).device = (*device).into();
+                        Arc::make_mut(&mut one.job).compiler = compiler.into();
+                        one.result.case = format!("entry_point #{case}");
+                        one.result.message = match outcome {
                             Outcome::Fail => format!("expected {number}, got 0 in a message that is longer than a line of the terminal is wide, \u{65e5}\u{672c}\nmore"),
                             Outcome::ExpectedFail => "the compiler rejects a vector and a matrix of one record type (duplicate definition of an entry point type)\nmore".into(),
                             _ => format!("no arguments for entry point f{number} with a shape that fits the others in it"),
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn several_causes_end_with_a_line_each() {
         let mut other = record("b.fut", "c", Outcome::Fail);
-        other.finding.message = "another cause".into();
+        other.result.message = "another cause".into();
         let text = rendered(&[record("a.fut", "c", Outcome::Fail), other]);
         let overview =
             "failures, by cause (2):\n  1)     1 x blocks: mismatch, c, a.fut: first line\n";
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn text_from_outside_cannot_control_the_terminal() {
         let mut evil = record("a\n::error::b.fut", "c", Outcome::Fail);
-        evil.finding.message = "x\n::error::y \x1b[2J".into();
+        evil.result.message = "x\n::error::y \x1b[2J".into();
         let text = rendered(&[evil]);
         assert!(!text.contains('\x1b') && !text.contains("\n::"), "{text}");
     }
@@ -228,12 +228,12 @@ mod tests {
     fn changes_are_summed_up() {
         let one = |outcome| {
             let mut record = record("a.fut", "c", outcome);
-            record.finding.case = format!("{outcome:?}");
+            record.result.case = format!("{outcome:?}");
             record
         };
         let now = |mut record: Record| {
-            record.finding.outcome = Outcome::Pass;
-            record.finding.cause = None;
+            record.result.outcome = Outcome::Pass;
+            record.result.cause = None;
             record
         };
         let (pass, fail) = (one(Outcome::Pass), one(Outcome::Fail));
@@ -261,9 +261,9 @@ mod tests {
     #[test]
     fn new_failures_come_first_in_markdown() {
         let mut old = record("a.fut", "c", Outcome::Fail);
-        old.finding.message = "old cause".into();
+        old.result.message = "old cause".into();
         let mut new = record("b.fut", "opencl", Outcome::Fail);
-        new.finding.message = "new cause".into();
+        new.result.message = "new cause".into();
         let text = summary(&[(old.clone(), false), (old, false), (new, true)]);
         assert!(
             text.contains("| c | cpu | 1 | 0 | **2** ❌ | 0 | 0 | 0.0 s |"),
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn texts_are_not_interpreted_as_markdown() {
         let mut evil = record("a|b.fut", "c", Outcome::Fail);
-        evil.finding.message = "</pre><img src=x> `a` *b*\n\n\n# c\n::error::x".into();
-        Arc::make_mut(&mut evil.place).compiler = "1|2 *x*".into();
+        evil.result.message = "</pre><img src=x> `a` *b*\n\n\n# c\n::error::x".into();
+        Arc::make_mut(&mut evil.job).compiler = "1|2 *x*".into();
         let text = summary(&[(evil, false)]);
         assert!(
             !text.contains("</pre><img") && !text.contains("<img"),
@@ -296,7 +296,7 @@ mod tests {
         let records: Vec<_> = (0..1000)
             .map(|number| {
                 let mut one = record(&format!("{number}.fut"), "c", Outcome::Fail);
-                one.finding.message = format!("1 {}", "<é>".repeat(3000));
+                one.result.message = format!("1 {}", "<é>".repeat(3000));
                 (one, false)
             })
             .collect();

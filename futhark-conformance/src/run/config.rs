@@ -135,9 +135,9 @@ impl Config {
         words
     }
 
-    /// The further options of a command that repeats one finding of this run.
+    /// The further options of a command that repeats one result of this run.
     ///
-    /// Program, backend, device, compiler, check and seed come from the finding and the header of
+    /// Program, backend, device, compiler, check and seed come from the result and the header of
     /// the report. The further options select the generated inputs, the emulated device, and the
     /// build folder.
     #[must_use]

@@ -1,4 +1,4 @@
-//! Runs the jobs of a plan, judges their findings, and adds them to the reports.
+//! Runs the jobs of a plan, judges their results, and adds them to the reports.
 
 use super::config::Config;
 use super::plan::Plan;
@@ -86,7 +86,7 @@ pub fn perform(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<
         false => Ok(Interrupted::default()),
     };
     let interrupted = interrupted.map_err(usage)?;
-    let is_new = |job: &&Job| !interrupted.finished.contains(&job.place);
+    let is_new = |job: &&Job| !interrupted.finished.contains(&job.id);
     let until = config.budget.map(|time| begun + time);
     let queue = Queue::new(jobs.iter().filter(is_new), until);
     let count = queue.waiting().len();
@@ -141,18 +141,18 @@ const RECORDS: &str = "records.jsonl";
 fn check(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
     let begun = Instant::now();
     let source = resume::hash(job, &plan.settings.run);
-    let place = Arc::new(job.place.clone());
+    let id = Arc::new(job.id.clone());
     let mut counts = Counts::default();
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
     jobs::check(job, &plan.settings, &plan.expectations, &mut |update| {
         let mut results = results();
         match update {
-            Update::Case { check, case } => results.progress.case(&place, &check, &case),
-            Update::Remark(text) => results.progress.remark(&place, &text),
-            Update::Found(finding) => {
-                counts.add(finding.outcome);
-                let place = Arc::clone(&place);
-                let record = Record { place, finding };
+            Update::Case { check, case } => results.progress.case(&id, &check, &case),
+            Update::Remark(text) => results.progress.remark(&id, &text),
+            Update::Found(result) => {
+                counts.add(result.outcome);
+                let job = Arc::clone(&id);
+                let record = Record { job, result };
                 results.progress.found(&record);
                 results.write(|json| json.add(&record));
             }
@@ -160,12 +160,12 @@ fn check(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
     });
     let seconds = begun.elapsed().as_secs_f64();
     let finished = Finished {
-        place: job.place.clone(),
+        job: job.id.clone(),
         source,
         seconds,
     };
     let mut results = results();
-    results.progress.finished(&place, counts, seconds);
+    results.progress.finished(&id, counts, seconds);
     results.write(|json| json.line(&finished));
 }
 

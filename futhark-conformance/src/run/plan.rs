@@ -10,7 +10,7 @@ use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::jobs::{Job, Settings};
 use crate::pattern::CheckPattern;
-use crate::record::{Cause, CompilerInfo, Finding, Header, NOWHERE, Outcome, Place, Record};
+use crate::record::{CaseResult, Cause, CompilerInfo, Header, JobId, NOWHERE, Outcome, Record};
 use crate::report::Report;
 use crate::report::json::SCHEMA;
 use crate::toolchain;
@@ -109,13 +109,13 @@ impl<'c> Plan<'c> {
         self.corpus.skipped().map(|(program, reason)| {
             let nowhere = || NOWHERE.to_owned();
             Record {
-                place: Arc::new(Place {
+                job: Arc::new(JobId {
                     program: program.name(),
                     backend: nowhere(),
                     device: nowhere(),
                     compiler: nowhere(),
                 }),
-                finding: Finding {
+                result: CaseResult {
                     check: "compile".to_owned(),
                     case: String::new(),
                     outcome: match program.unreadable {
@@ -168,7 +168,7 @@ fn jobs_of(
             for compiler in compilers {
                 jobs.push(Job {
                     program: program.path.clone(),
-                    place: Place::new(device, program.name(), compiler.version.clone()),
+                    id: JobId::new(device, program.name(), compiler.version.clone()),
                     device: device.clone(),
                     compiler: compiler.clone(),
                     checks: checks.to_vec(),

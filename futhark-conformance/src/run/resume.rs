@@ -5,7 +5,7 @@ use crate::files::key;
 use crate::harness::env::tuning_file;
 use crate::jobs::Job;
 use crate::protocol::RunSpec;
-use crate::record::{Header, Place};
+use crate::record::{Header, JobId};
 use crate::report::json::{Line, Lines, SCHEMA};
 use crate::values::data;
 use anyhow::{Context as _, bail};
@@ -19,7 +19,7 @@ use std::path::Path;
 #[derive(Default)]
 pub struct Interrupted {
     /// The jobs that need not run again.
-    pub finished: HashSet<Place>,
+    pub finished: HashSet<JobId>,
     /// The lines of these jobs.
     pub lines: Vec<Line>,
 }
@@ -49,24 +49,24 @@ impl Interrupted {
             );
         }
         let ends = old.lines.iter().filter_map(|line| match line {
-            Line::Finished(end) => Some((&end.place, &end.source)),
+            Line::Finished(end) => Some((&end.job, &end.source)),
             _ => None,
         });
-        let ends: HashMap<&Place, &String> = ends.collect();
+        let ends: HashMap<&JobId, &String> = ends.collect();
         // Many jobs have one program, and a program can import many files.
         let mut sources = HashMap::new();
         let same = jobs.iter().filter(|job| {
-            ends.get(&job.place).is_some_and(|known| {
+            ends.get(&job.id).is_some_and(|known| {
                 let key = (&job.program, &job.compiler.path);
                 let source = sources.entry(key).or_insert_with(|| source(job, run));
                 **known == with_checks(source, job)
             })
         });
-        let finished: HashSet<Place> = same.map(|job| job.place.clone()).collect();
+        let finished: HashSet<JobId> = same.map(|job| job.id.clone()).collect();
         let mut lines = old.lines;
         lines.retain(|line| match line {
-            Line::Record(record) => finished.contains(&*record.place),
-            Line::Finished(end) => finished.contains(&end.place),
+            Line::Record(record) => finished.contains(&*record.job),
+            Line::Finished(end) => finished.contains(&end.job),
             _ => false,
         });
         Ok(Interrupted { finished, lines })
@@ -86,7 +86,7 @@ fn with_checks(source: &str, job: &Job) -> String {
 /// A hash of the names and contents of the files of a job's program: its source, with the test blocks, those that
 /// it imports, those with values of test blocks, and the one with tuning parameters.
 fn source(job: &Job, run: &RunSpec) -> String {
-    // If imports cannot be found, that is a finding of the job, as is an unreadable file.
+    // If imports cannot be found, the job reports that, as it does an unreadable file.
     let mut files = sources(&job.program).unwrap_or_else(|_| vec![job.program.clone()]);
     let text = fs::read_to_string(&job.program).unwrap_or_default();
     // The job reads no other files. One may be a FIFO, which would block the run.

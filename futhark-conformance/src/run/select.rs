@@ -10,7 +10,7 @@ use crate::devices;
 use crate::expect::Expectations;
 use crate::jobs::{self, Job};
 use crate::pattern::CheckPattern;
-use crate::record::{Place, Record};
+use crate::record::{JobId, Record};
 use crate::report::{Report, about, counted};
 use crate::say::errln;
 use std::collections::{HashMap, HashSet};
@@ -117,7 +117,7 @@ const FIXED_COST: u64 = 16_000;
 /// The seconds of each check in an earlier run.
 #[derive(Debug, Default)]
 pub struct Times {
-    jobs: HashMap<(Place, String), f64>,
+    jobs: HashMap<(JobId, String), f64>,
 }
 
 impl Times {
@@ -125,9 +125,9 @@ impl Times {
     #[must_use]
     pub fn of(results: &Report) -> Times {
         let mut times = Times::default();
-        for Record { place, finding } in results.records() {
-            let check = (on_any_machine(place), finding.check.clone());
-            *times.jobs.entry(check).or_default() += finding.seconds;
+        for Record { job, result } in results.records() {
+            let check = (on_any_machine(job), result.check.clone());
+            *times.jobs.entry(check).or_default() += result.seconds;
         }
         times
     }
@@ -136,13 +136,13 @@ impl Times {
     /// the kind of the device.
     #[must_use]
     pub fn estimate(&self, job: &Job) -> f64 {
-        let place = on_any_machine(&job.place);
+        let id = on_any_machine(&job.id);
         let slowness = f64::from(job.device.slowness());
         let is_selected = |check: &&Check| {
             job.checks.is_empty() || job.checks.iter().any(|it| it.concerns(check.name))
         };
         let of_check = |check: &Check| {
-            let known = self.jobs.get(&(place.clone(), check.name.to_owned()));
+            let known = self.jobs.get(&(id.clone(), check.name.to_owned()));
             known.copied().unwrap_or(match check.name {
                 "compile" => COMPILE,
                 _ => CHECK * slowness,
@@ -163,12 +163,12 @@ const CHECK: f64 = 0.015;
 /// The guessed seconds between the checks of a job on the host.
 const REST: f64 = 0.05;
 
-/// The place with only the platform of the device, whose full name can contain that of the machine's
+/// The job with only the platform of the device, whose full name can contain that of the machine's
 /// processor.
-fn on_any_machine(place: &Place) -> Place {
-    Place {
-        device: devices::platform(&place.device).to_owned(),
-        ..place.clone()
+fn on_any_machine(job: &JobId) -> JobId {
+    JobId {
+        device: devices::platform(&job.device).to_owned(),
+        ..job.clone()
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         let device = Device::host(Backend::C);
         Job {
             program: program.into(),
-            place: Place::new(&device, program.to_owned(), "1".to_owned()),
+            id: JobId::new(&device, program.to_owned(), "1".to_owned()),
             device,
             compiler: CompilerInfo::new("1", "futhark"),
             seconds: 0.0,

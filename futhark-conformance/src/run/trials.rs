@@ -89,7 +89,7 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
     });
     let trials = plan.jobs.into_iter().map(|job| {
         let shared = Arc::clone(&shared);
-        let name = job.place.to_string();
+        let name = job.id.to_string();
         Trial::test(shown(&name), move || check(&job, &shared))
     });
     Ok(trials.chain(skipped).collect())
@@ -97,9 +97,9 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
 
 /// A file that is not checked, or cannot be read.
 fn skip(record: &Record) -> Trial {
-    let name = shown(&record.place.program).into_owned();
-    let message = record.finding.message.clone();
-    let is_failure = record.finding.outcome == Outcome::Fail;
+    let name = shown(&record.job.program).into_owned();
+    let message = record.result.message.clone();
+    let is_failure = record.result.outcome == Outcome::Fail;
     let failure = Failed::from(shown_lines(&message, ""));
     Trial::test(name, move || Err(failure)).with_ignored_flag(!is_failure)
 }
@@ -108,13 +108,13 @@ fn skip(record: &Record) -> Trial {
 fn check(job: &Job, shared: &Shared) -> Result<(), Failed> {
     let mut failures = Vec::new();
     jobs::check(job, &shared.settings, &shared.expectations, &mut |update| {
-        if let Update::Found(finding) = update
-            && finding.outcome == Outcome::Fail
+        if let Update::Found(result) = update
+            && result.outcome == Outcome::Fail
         {
-            let check = format!("{} {}", finding.check, finding.case);
-            let cause = finding.cause.map(|cause| cause.to_string());
+            let check = format!("{} {}", result.check, result.case);
+            let cause = result.cause.map(|cause| cause.to_string());
             let cause = cause.unwrap_or_default();
-            let message = shown_lines(&finding.message, "    ");
+            let message = shown_lines(&result.message, "    ");
             failures.push(format!("{}: {cause}\n{message}", shown(check.trim_end())));
         }
     });

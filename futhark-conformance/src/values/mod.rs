@@ -185,18 +185,18 @@ impl fmt::Display for HostValue {
         // The elements in each row of each dimension.
         let dims = 0..self.shape.len();
         let rows: Vec<usize> = dims.map(|dim| self.shape[dim..].iter().product()).collect();
-        let at_end_of_rows = |place: usize| {
+        let at_end_of_rows = |index: usize| {
             rows.iter()
-                .filter(|row| place.is_multiple_of(**row))
+                .filter(|row| index.is_multiple_of(**row))
                 .count()
         };
-        for place in 0..self.count().min(SHOWN) {
-            let separator = if place > 0 { ", " } else { "" };
+        for index in 0..self.count().min(SHOWN) {
+            let separator = if index > 0 { ", " } else { "" };
             // The first element's suffix is the type of the array.
-            let suffix = if place > 0 { "" } else { self.suffix(0) };
-            let brackets = "[".repeat(at_end_of_rows(place));
-            let element = self.element_text(place);
-            let closing = "]".repeat(at_end_of_rows(place + 1));
+            let suffix = if index > 0 { "" } else { self.suffix(0) };
+            let brackets = "[".repeat(at_end_of_rows(index));
+            let element = self.element_text(index);
+            let closing = "]".repeat(at_end_of_rows(index + 1));
             write!(f, "{separator}{brackets}{element}{suffix}{closing}")?;
         }
         match self.count() > SHOWN {
@@ -239,7 +239,7 @@ impl From<HostValue> for Form {
         Form {
             value: value.elem.to_string(),
             shape: value.shape.clone(),
-            bits: (0..value.count()).map(|place| value.hex(place)).collect(),
+            bits: (0..value.count()).map(|index| value.hex(index)).collect(),
             shown: value.to_string(),
         }
     }

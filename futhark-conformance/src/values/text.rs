@@ -111,7 +111,7 @@ impl Written<'_> {
     }
 }
 
-/// A place in a text. Test blocks and scripts, which contain values, are parsed with it, too.
+/// A position in a text. Test blocks and scripts, which contain values, are parsed with it, too.
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a str,
     pub(crate) at: usize,
