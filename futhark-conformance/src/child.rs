@@ -5,9 +5,9 @@ use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
 use crate::harness::answers::Costs;
 use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, is_of_the_machine};
+use crate::harness::cases::{Cases, CheckResult, Stop, mismatch};
 use crate::harness::env::{Env, SharedContext, find_unsafe, read_tuning};
 use crate::harness::limits;
-use crate::harness::steps::{StepResult, Steps, Stop, mismatch};
 use crate::jobs;
 use crate::protocol::{Event, JobSpec};
 use crate::toolchain;
@@ -40,18 +40,18 @@ pub fn main() -> anyhow::Result<()> {
 fn run(spec: &JobSpec) {
     limits::limit_job(spec.run.memory);
     let mut out = io::stdout().lock();
-    let mut steps = Steps::new(&mut out, &spec.checks, &spec.earlier);
+    let mut cases = Cases::new(&mut out, &spec.checks, &spec.earlier);
     match &spec.program {
-        Some(program) => check(program, spec, &mut steps),
-        None => probe(spec, &mut steps),
+        Some(program) => check(program, spec, &mut cases),
+        None => probe(spec, &mut cases),
     }
-    steps.say(&Event::Done);
+    cases.say(&Event::Done);
 }
 
-fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
-    let blocks = steps.make("blocks", "syntax", || read_blocks(program));
+fn check(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
+    let blocks = cases.make("blocks", "syntax", || read_blocks(program));
     let blocks = blocks.unwrap_or_default();
-    let Some(build) = steps.make("compile", "compiler", || build_of(program, spec)) else {
+    let Some(build) = cases.make("compile", "compiler", || build_of(program, spec)) else {
         return;
     };
     let lock = BuildLock::take(
@@ -60,29 +60,29 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         spec.device.backend,
         &spec.compiler.path,
     );
-    let compiled = checks::build(&build, &blocks, steps);
+    let compiled = checks::build(&build, &blocks, cases);
     drop(lock);
     let artifact = match compiled {
         Compiled::Yes(artifact) => artifact,
         Compiled::NoAsExpected => return,
-        Compiled::No => return checks::skip_running(steps, "the program did not compile"),
+        Compiled::No => return checks::skip_running(cases, "the program did not compile"),
     };
-    let unchecked = steps.make("compile", "sources", || {
+    let unchecked = cases.make("compile", "sources", || {
         Ok(find_unsafe(artifact.sources())?)
     });
     let device = &spec.device;
     if !device.usable {
         let reason = format!("no device: {}", device.why());
-        return checks::skip_running(steps, &reason);
+        return checks::skip_running(cases, &reason);
     }
     let no_backend = format!("no_{}", device.backend);
     if blocks.tags.contains(&no_backend) {
-        return checks::skip_running(steps, &format!("tagged {no_backend}"));
+        return checks::skip_running(cases, &format!("tagged {no_backend}"));
     }
     lift_limits(device);
-    let library = steps.make("lifecycle", "load", || Ok(Library::build(&build)?));
+    let library = cases.make("lifecycle", "load", || Ok(Library::build(&build)?));
     let Some(library) = library else {
-        return checks::skip_running(steps, "the library does not load");
+        return checks::skip_running(cases, "the library does not load");
     };
     if !device.backend.is_gpu() {
         limits::limit_memory(spec.run.memory);
@@ -99,12 +99,12 @@ fn check(program: &Path, spec: &JobSpec, steps: &mut Steps<'_>) {
         cache: folder.as_ref().map(|folder| folder.path().join("kernels")),
         unchecked: unchecked.flatten(),
         tuning: read_tuning(program, spec.run.data_folders.as_deref(), &library),
-        remark: steps.remark.clone(),
+        remark: cases.remark.clone(),
         costs: Costs::default(),
         others: Mutex::default(),
         context: SharedContext::default(),
     };
-    checks::run(&env, steps);
+    checks::run(&env, cases);
 }
 
 /// Removes the memory limit of compilers from this process for a driver, which reserves more address space than it
@@ -115,12 +115,12 @@ fn lift_limits(device: &Device) {
     }
 }
 
-fn read_blocks(program: &Path) -> StepResult<TestBlocks> {
+fn read_blocks(program: &Path) -> CheckResult<TestBlocks> {
     let source = std::fs::read_to_string(program)?;
     TestBlocks::parse(&source).map_err(|error| Stop::error(error.to_string()))
 }
 
-fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
+fn build_of(program: &Path, spec: &JobSpec) -> CheckResult<Build> {
     let futhark = toolchain::open(&spec.compiler, &spec.run.seen)
         .map_err(|error| Stop::error(format!("{error:#}")))?;
     let build = build::build(program, spec.device.backend, spec.run.optimise);
@@ -128,17 +128,17 @@ fn build_of(program: &Path, spec: &JobSpec) -> StepResult<Build> {
 }
 
 /// Compiles and runs a small program on the device, and reports the device's name.
-fn probe(spec: &JobSpec, steps: &mut Steps<'_>) {
+fn probe(spec: &JobSpec, cases: &mut Cases<'_>) {
     let (mut name, mut known_bad) = (String::new(), false);
-    steps.run("compile", "probe", || {
+    cases.run("compile", "probe", || {
         known_bad = try_device(spec, &mut name)?;
         Ok(())
     });
-    steps.say(&Event::Device { name, known_bad });
+    cases.say(&Event::Device { name, known_bad });
 }
 
 /// Whether the device is known to compute wrong results. Finds its name, also if the program fails.
-fn try_device(spec: &JobSpec, name: &mut String) -> StepResult<bool> {
+fn try_device(spec: &JobSpec, name: &mut String) -> CheckResult<bool> {
     let source = build::write_probe(&spec.run.build_dir).map_err(|error| {
         let folder = spec.run.build_dir.display();
         Stop::error(format!(

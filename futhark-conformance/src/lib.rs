@@ -9,7 +9,7 @@
 //!             ├─ cover                                select jobs
 //!             ├─ jobs ══ protocol ══ child            one child process per job
 //!             │                       └─ checks       one module per check
-//!             │                           └─ harness  steps, contexts, calls, with
+//!             │                           └─ harness  cases, contexts, calls, with
 //!             │                                       blocks, inputs, values, compare
 //!             └─ report                               terminal, JSON, JUnit, HTML, Markdown
 //!      └▶ prepare   record builds for machines without compilers

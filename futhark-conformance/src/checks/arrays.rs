@@ -3,8 +3,8 @@
 
 use crate::compare::{Within, compare, position};
 use crate::harness::calls::download;
+use crate::harness::cases::{Cases, CheckResult, Stop, mismatch, skip};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
 use crate::inputs::{Random, any_bits, edges};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, TypeKind};
@@ -12,8 +12,8 @@ use futhark_safe::Element;
 use futhark_safe::dynamic::{Array, Context, Value};
 
 /// Copies bit patterns to arrays of every type and back.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    each_type(env, steps, "arrays", |context, array, random| {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
+    each_type(env, cases, "arrays", |context, array, random| {
         for shape in shapes(array.rank) {
             round_trip(context, &any_bits(random, array.elem, &shape))?;
         }
@@ -24,10 +24,10 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 }
 
 /// Reads single elements inside and outside of the bounds.
-pub fn index(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn index(env: &Env<'_>, cases: &mut Cases<'_>) {
     // Errors are slow there, so the C function gets wrong indices of one array only.
     let is_slow = env.device().is_slow();
-    each_type(env, steps, "index", |context, array, random| {
+    each_type(env, cases, "index", |context, array, random| {
         if array.ops.index.is_none() {
             skip!("this compiler version has no index operation");
         }
@@ -45,11 +45,11 @@ pub fn index(env: &Env<'_>, steps: &mut Steps<'_>) {
 }
 
 /// Views arrays and their copies in memory, on host backends.
-pub fn raw(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn raw(env: &Env<'_>, cases: &mut Cases<'_>) {
     if env.program().backend.is_gpu() {
         return;
     }
-    each_type(env, steps, "raw", |context, array, random| {
+    each_type(env, cases, "raw", |context, array, random| {
         for shape in shapes(array.rank) {
             let contents = any_bits(random, array.elem, &shape);
             let value = new_array(context, &contents)?;
@@ -67,25 +67,25 @@ pub fn raw(env: &Env<'_>, steps: &mut Steps<'_>) {
 /// Runs a case for each array type of the program.
 fn each_type(
     env: &Env<'_>,
-    steps: &mut Steps<'_>,
+    cases: &mut Cases<'_>,
     check: &str,
-    body: impl Fn(&Context, &ArrayType, &mut Random) -> StepResult,
+    body: impl Fn(&Context, &ArrayType, &mut Random) -> CheckResult,
 ) {
     for ty in env.program().types() {
         if let TypeKind::Array(array) = &ty.kind {
-            env.step(steps, check, &ty.name, |context| {
+            env.run_case(cases, check, &ty.name, |context| {
                 body(context, array, &mut env.random(check))
             });
         }
     }
 }
 
-fn new_array(context: &Context, contents: &HostValue) -> StepResult<Array> {
+fn new_array(context: &Context, contents: &HostValue) -> CheckResult<Array> {
     let (elem, shape) = (contents.elem(), contents.shape());
     Ok(context.array_from_bytes(elem, shape, contents.bytes())?)
 }
 
-fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
+fn round_trip(context: &Context, contents: &HostValue) -> CheckResult {
     let at = |stop: Stop| stop.at(&contents.type_text());
     let mut buffer = contents.bytes().to_vec();
     let value = context
@@ -102,7 +102,7 @@ fn round_trip(context: &Context, contents: &HostValue) -> StepResult {
 }
 
 /// Arrays that exist at the same time must not affect each other, in any order of their frees.
-fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> StepResult {
+fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> CheckResult {
     let mut values = Vec::new();
     for number in 0..8 {
         let mut shape = vec![1; array.rank];
@@ -177,7 +177,7 @@ fn inner_shape(rank: usize) -> Vec<usize> {
         .collect()
 }
 
-fn inside(array: &Array, contents: &HostValue) -> StepResult {
+fn inside(array: &Array, contents: &HostValue) -> CheckResult {
     let count = contents.count();
     // All elements of a small array, about a hundred of a larger one.
     let step = count.div_ceil(128).max(1);
@@ -199,7 +199,7 @@ fn inside(array: &Array, contents: &HostValue) -> StepResult {
 }
 
 /// Indices outside must be refused: by futhark-safe, and by the C function if `ask_c` is set.
-fn refuses_outside(array: &Array, shape: &[usize], ask_c: bool) -> StepResult {
+fn refuses_outside(array: &Array, shape: &[usize], ask_c: bool) -> CheckResult {
     for index in outside(shape) {
         let mut accepted = array.index(&index);
         if ask_c {
@@ -226,11 +226,11 @@ pub(super) fn outside(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
 }
 
 /// The elements in memory must be those that `values` copies.
-fn in_place(value: &Array, contents: &HostValue) -> StepResult {
+fn in_place(value: &Array, contents: &HostValue) -> CheckResult {
     fn bytes<T: Element, const N: usize>(
         value: &Array,
         to_bytes: impl Fn(&T) -> [u8; N],
-    ) -> StepResult<Option<Vec<u8>>> {
+    ) -> CheckResult<Option<Vec<u8>>> {
         let view = value.view::<T>()?;
         Ok(view.map(|elements| elements.iter().flat_map(to_bytes).collect()))
     }

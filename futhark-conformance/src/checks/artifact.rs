@@ -1,6 +1,6 @@
 //! The checks of a build that need no running program: `manifest`, `header` and `symbols`.
 
-use crate::harness::steps::{StepResult, Stop, ensure, error, mismatch, skip};
+use crate::harness::cases::{CheckResult, Stop, ensure, error, mismatch, skip};
 use futhark_manifest::{Backend, Manifest, Program};
 use futhark_safe::compile::process;
 use futhark_safe::compile::{Artifact, Toolchain};
@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 /// Checks that no part of the manifest is unknown. The C compiler has compared its types
 /// with the header.
-pub fn manifest(artifact: &Artifact) -> StepResult {
+pub fn manifest(artifact: &Artifact) -> CheckResult {
     let wrong = |error: &dyn std::fmt::Display| Stop::mismatch(error.to_string());
     let manifest = Manifest::parse(artifact.manifest()).map_err(|error| wrong(&error))?;
     if let Some(finding) = manifest.check().first() {
@@ -46,7 +46,7 @@ pub fn manifest(artifact: &Artifact) -> StepResult {
 }
 
 /// Compiles the assertions about the header, in a folder of their own: others may read that of the build.
-pub fn header(artifact: &Artifact) -> StepResult {
+pub fn header(artifact: &Artifact) -> CheckResult {
     let header = artifact.header();
     if !header.is_file() {
         error!("the build has no header");
@@ -95,7 +95,7 @@ pub(super) fn c_compiler(folder: &Path) -> Command {
 ///
 /// # Errors
 /// A skip if it cannot be started.
-pub(super) fn run(command: &mut Command) -> StepResult<process::Output> {
+pub(super) fn run(command: &mut Command) -> CheckResult<process::Output> {
     process::run(command).map_err(|error| {
         let cc = command.get_program().display();
         Stop::skip(format!("failed to run {cc}: {error}"))
@@ -116,7 +116,7 @@ impl Symbols {
     ///
     /// # Errors
     /// A skip if the library has no symbols.
-    fn of(artifact: &Artifact) -> StepResult<Symbols> {
+    fn of(artifact: &Artifact) -> CheckResult<Symbols> {
         let failed = |error: &dyn std::fmt::Display| {
             Stop::error(format!("failed to read the symbols: {error}"))
         };
@@ -154,7 +154,7 @@ fn public(name: &str, table: &str) -> Option<String> {
 }
 
 /// Every declared function must be defined, and every public function must be declared.
-pub fn symbols(artifact: &Artifact) -> StepResult {
+pub fn symbols(artifact: &Artifact) -> CheckResult {
     let symbols = Symbols::of(artifact)?;
     let text = std::fs::read_to_string(artifact.header())
         .map_err(|error| Stop::error(format!("failed to read the header: {error}")))?;
@@ -201,7 +201,7 @@ fn is_private(program: &Program, name: &str) -> bool {
 }
 
 /// The library and the generated code must use only known functions of the system.
-pub fn imports(artifact: &Artifact) -> StepResult {
+pub fn imports(artifact: &Artifact) -> CheckResult {
     let symbols = Symbols::of(artifact)?;
     let generated = artifact.header().with_extension("c");
     let text = if generated.is_file() {

@@ -4,9 +4,9 @@ use super::properties;
 use crate::blocks::{Case, Expected, Source};
 use crate::compare::{Within, compare};
 use crate::harness::calls::{self, listed_outputs, message_of};
-use crate::harness::cases;
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure, mismatch};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch};
+use crate::harness::test_cases;
 use crate::values::{HostValue, found};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::Context;
@@ -16,21 +16,21 @@ use std::time::{Duration, Instant};
 const LONG: Duration = Duration::from_millis(500);
 
 /// Runs every test case.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     for case in &env.blocks.cases {
-        env.step(steps, "blocks", &case.title(), |context| {
+        env.run_case(cases, "blocks", &case.title(), |context| {
             run(env, context, case)
         });
     }
     for property in &env.blocks.properties {
-        env.step_generated(steps, "blocks", property, || {
+        env.run_generated(cases, "blocks", property, || {
             env.fitting_tuning()?;
             properties::check(env, property)
         });
     }
 }
 
-fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+fn run(env: &Env<'_>, context: &Context, case: &Case) -> CheckResult {
     if let Some(reason) = case.excluded(env.library.backend()) {
         return Err(Stop::skip(reason));
     }
@@ -43,9 +43,9 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
         ))
         .at(&env.location(case.line))
     })?;
-    let expected = cases::expected(env, entry, case)?;
+    let expected = test_cases::expected(env, entry, case)?;
     let begun = Instant::now();
-    let mut arguments = cases::arguments(env, context, entry, case)?;
+    let mut arguments = test_cases::arguments(env, context, entry, case)?;
     let result = calls::call_observing(context, entry, &mut arguments)?;
     match (result, &case.expected) {
         (Ok(_), Expected::Error(pattern)) => {
@@ -77,7 +77,7 @@ fn run(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
     }
 }
 
-fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
+fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> CheckResult {
     ensure!(
         actual.len() == expected.len(),
         "expected {} results, got {}",
@@ -93,9 +93,9 @@ fn compare_outputs(actual: &[HostValue], expected: &[HostValue]) -> StepResult {
 
 /// A call must not depend on an earlier one. Calls the entry point again, with the next test case
 /// if there is one, because other arguments reveal a stale result.
-fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
-    let cases = env.blocks.cases.iter();
-    let alike: Vec<&Case> = cases
+fn leaves_nothing(env: &Env<'_>, context: &Context, case: &Case) -> CheckResult {
+    let test_cases = env.blocks.cases.iter();
+    let alike: Vec<&Case> = test_cases
         .filter(|other| other.entry == case.entry && succeeds(other))
         .collect();
     let own = alike.iter().position(|other| std::ptr::eq(*other, case));
@@ -128,7 +128,7 @@ fn usable_after(
     context: &Context,
     failed: &Case,
     error: &futhark_safe::Error,
-) -> StepResult {
+) -> CheckResult {
     let fresh;
     let context = if error.kind() == ErrorKind::ContextLost {
         env.forget_context();
@@ -137,8 +137,8 @@ fn usable_after(
     } else {
         context
     };
-    let cases = env.blocks.cases.iter();
-    let mut good: Vec<&Case> = cases.filter(|case| succeeds(case)).collect();
+    let test_cases = env.blocks.cases.iter();
+    let mut good: Vec<&Case> = test_cases.filter(|case| succeeds(case)).collect();
     // Another case of the same entry point is the most likely to fail.
     good.sort_by_key(|case| case.entry != failed.entry);
     let after = |stop: Stop| stop.at("after the error, the context is not usable");
@@ -152,15 +152,15 @@ fn usable_after(
 }
 
 /// Runs a case and compares its results, without the other assertions.
-fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> StepResult {
+fn run_plainly(env: &Env<'_>, context: &Context, case: &Case) -> CheckResult {
     let program = env.program();
     let Some(entry) = program.entry(&case.entry) else {
         return Ok(());
     };
-    let Some(expected) = cases::expected(env, entry, case)? else {
+    let Some(expected) = test_cases::expected(env, entry, case)? else {
         return Ok(());
     };
-    let mut arguments = cases::arguments(env, context, entry, case)?;
+    let mut arguments = test_cases::arguments(env, context, entry, case)?;
     let outputs = calls::call(context, entry, &mut arguments)?;
     compare_outputs(&listed_outputs(program, entry, outputs)?, &expected)
 }

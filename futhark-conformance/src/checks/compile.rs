@@ -1,7 +1,7 @@
 //! The check `compile`: the program compiles, or fails to compile as its test blocks say.
 
 use crate::blocks::{ErrorPattern, TestBlocks};
-use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch};
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure, mismatch};
 use crate::record::Cause;
 use futhark_safe::compile::{Artifact, Build, Error, ErrorKind};
 
@@ -16,10 +16,10 @@ pub enum Compiled {
 }
 
 /// Compiles the program, and compares warnings and errors with the test blocks.
-pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
+pub fn check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compiled {
     let mut compiled = Compiled::No;
     let mut refusal = None;
-    steps.run_needed("compile", "", || {
+    cases.run_needed("compile", "", || {
         match (build.run(), &blocks.compile_error) {
             (Ok(artifact), None) => {
                 let warnings = artifact.warnings().to_owned();
@@ -40,14 +40,14 @@ pub fn check(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compi
     });
     // The test block states this error, so a run of `blocks` alone reports it too.
     if let Some(verdict) = refusal {
-        steps.run("blocks", "compile error", || verdict);
+        cases.run("blocks", "compile error", || verdict);
     }
     compiled
 }
 
 /// Matches the expected error with the compiler's own text, which follows the first line of the
 /// message.
-fn expected_error(expected: &ErrorPattern, error: &Error) -> StepResult {
+fn expected_error(expected: &ErrorPattern, error: &Error) -> CheckResult {
     let message = format!("{error:#}");
     let said = message.split_once('\n').map_or("", |(_, said)| said);
     if expected.matches(said) {
@@ -74,7 +74,7 @@ fn failure(error: &Error) -> Stop {
     Stop::Fail { cause, message }
 }
 
-fn check_warnings(blocks: &TestBlocks, warnings: &str) -> StepResult {
+fn check_warnings(blocks: &TestBlocks, warnings: &str) -> CheckResult {
     let given = match warnings {
         "" => "none",
         warnings => warnings,

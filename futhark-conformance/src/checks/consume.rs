@@ -12,10 +12,10 @@
 
 use crate::harness::answers::{self, arguments};
 use crate::harness::calls;
+use crate::harness::cases::{Cases, CheckResult, Stop, error, skip};
 use crate::harness::content::{Content, Held};
 use crate::harness::env::Env;
 use crate::harness::make::{Constructor, Form, Maker};
-use crate::harness::steps::{StepResult, Steps, Stop, error, skip};
 use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
@@ -28,18 +28,18 @@ const MAX_WAYS: usize = 6;
 const EXTENT: usize = 3;
 
 /// Runs a case for every consumed parameter and every way to make its argument.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
     let entries = program.entries().iter();
     let consuming: Vec<_> = entries
         .filter(|entry| entry.consumed().next().is_some())
         .collect();
-    answers::measure(env, steps, "consume", &consuming, false);
+    answers::measure(env, cases, "consume", &consuming, false);
     for entry in consuming {
         for (argument, input) in entry.consumed() {
             for way in ways(program, entry, argument) {
                 let name = format!("{} {}, {}", entry.name, input.name, way.describe());
-                env.step(steps, "consume", &name, |context| {
+                env.run_case(cases, "consume", &name, |context| {
                     let case = Case {
                         env,
                         context,
@@ -167,7 +167,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// Makes the argument in this way, and consumes it.
-    fn run(&self, way: &Way<'_>) -> StepResult {
+    fn run(&self, way: &Way<'_>) -> CheckResult {
         let mut held = Held::new(self.env.program());
         // Earlier results must keep their contents, too. This call also shows whether the entry
         // point accepts the arguments.
@@ -198,9 +198,9 @@ impl Case<'_> {
     }
 
     /// Two arguments that share memory must give the same results as two copies.
-    fn twice(&self, other: usize) -> StepResult {
+    fn twice(&self, other: usize) -> CheckResult {
         let program = self.env.program();
-        let contents = |outputs: Vec<Value>| -> StepResult<Vec<Content>> {
+        let contents = |outputs: Vec<Value>| -> CheckResult<Vec<Content>> {
             let outputs = outputs.iter().zip(&self.entry.outputs);
             outputs
                 .map(|(value, output)| Content::snapshot(program, output.ty, value))
@@ -230,7 +230,7 @@ impl Case<'_> {
         way: &Way<'_>,
         fresh: Value,
         held: &mut Held<'_>,
-    ) -> StepResult<(Value, Vec<(TypeRef, Value)>)> {
+    ) -> CheckResult<(Value, Vec<(TypeRef, Value)>)> {
         let ty = self.entry.inputs[self.argument].ty;
         Ok(match *way {
             Way::Fresh | Way::Twice(_) => (fresh, Vec::new()),
@@ -269,7 +269,7 @@ impl Case<'_> {
     /// A second handle to the memory of a value, and the value itself, if the program has a way to
     /// get one. An entry point that returns its argument may have copied it, which cannot be
     /// observed.
-    fn alias(&self, mut value: Value) -> StepResult<(Value, Value)> {
+    fn alias(&self, mut value: Value) -> CheckResult<(Value, Value)> {
         let program = self.env.program();
         let ty = self.entry.inputs[self.argument].ty;
         let contents = Content::snapshot(program, ty, &value)?;
@@ -294,12 +294,12 @@ impl Case<'_> {
     }
 
     /// Arguments for an entry point, the same on each call.
-    fn arguments(&self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
+    fn arguments(&self, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
         arguments(self.env, self.context, entry)
     }
 
     /// Calls an entry point that may refuse the arguments.
-    fn call(&self, entry: &EntryPoint, arguments: &mut [Value]) -> StepResult<Vec<Value>> {
+    fn call(&self, entry: &EntryPoint, arguments: &mut [Value]) -> CheckResult<Vec<Value>> {
         let outputs = calls::call(self.context, entry, arguments);
         outputs.map_err(|error| {
             let name = &entry.name;
@@ -308,7 +308,7 @@ impl Case<'_> {
     }
 
     /// Passes a value to another entry point. Returns the result and the value.
-    fn through(&self, passage: Passage<'_>, value: Value) -> StepResult<(Value, Value)> {
+    fn through(&self, passage: Passage<'_>, value: Value) -> CheckResult<(Value, Value)> {
         let mut arguments = self.arguments(passage.entry)?;
         arguments[passage.input] = value;
         let mut outputs = self.call(passage.entry, &mut arguments)?;
@@ -316,7 +316,7 @@ impl Case<'_> {
         Ok((outputs.swap_remove(passage.output), value))
     }
 
-    fn produced(&self, entry: &EntryPoint, output: usize) -> StepResult<Value> {
+    fn produced(&self, entry: &EntryPoint, output: usize) -> CheckResult<Value> {
         let mut outputs = self.call(entry, &mut self.arguments(entry)?)?;
         Ok(outputs.swap_remove(output))
     }
@@ -326,7 +326,7 @@ impl Case<'_> {
         &self,
         constructor: Constructor<'_>,
         part: Option<(usize, Value)>,
-    ) -> StepResult<(Opaque, Vec<(TypeRef, Value)>)> {
+    ) -> CheckResult<(Opaque, Vec<(TypeRef, Value)>)> {
         // The parts of a value may have to agree in size.
         let extent = match &part {
             Some((_, Value::Array(array))) => array.shape().first().copied().unwrap_or(EXTENT),

@@ -1,7 +1,7 @@
 //! The check `device-code`: the program's kernels compile for real architectures.
 
+use crate::harness::cases::{Cases, Stop, skip};
 use crate::harness::env::Env;
-use crate::harness::steps::{Steps, Stop, skip};
 use futhark_manifest::Backend;
 use futhark_safe::dynamic::Context;
 
@@ -16,7 +16,7 @@ const UNKNOWN: &str = "an architecture that is not known to ";
 
 /// Compiles the kernels with the real compilers. The emulated device runs them, because it gets the
 /// source of the kernels and all options.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let backend = env.program().backend;
     let wanted = env
         .spec
@@ -25,7 +25,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         .iter()
         .filter(|architecture| backend_of(architecture) == backend);
     for architecture in wanted {
-        steps.run(NAME, architecture, || {
+        cases.run(NAME, architecture, || {
             if !env.device().is_emulated() {
                 skip!("only the emulated device can compile for other architectures");
             }

@@ -5,10 +5,10 @@
 //! has a budget, because a program may run very long on arbitrary inputs.
 
 use crate::compare::Within;
+use crate::harness::cases::{Cases, CheckResult, Stop, skip};
 use crate::harness::content::Reading;
 use crate::harness::env::Env;
 use crate::harness::session::{self, Side, Sides};
-use crate::harness::steps::{StepResult, Steps, Stop, skip};
 use crate::inputs::Kept;
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
@@ -18,8 +18,8 @@ const CASES: u32 = 24;
 const SLOW: u32 = 4;
 
 /// Compares every entry point.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    let Some((library, name)) = prepare(steps, "differential", "oracle", || find_oracle(env))
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
+    let Some((library, name)) = prepare(cases, "differential", "oracle", || find_oracle(env))
     else {
         return;
     };
@@ -28,7 +28,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         Ok(alone) => alone,
         Err(error) => {
             let message = format!("failed to read the input: {error}");
-            steps.run("differential", "", || Err(Stop::error(message)));
+            cases.run("differential", "", || Err(Stop::error(message)));
             return;
         }
     };
@@ -59,11 +59,11 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
                 "tagged unordered_{}: the result is not determined for every input",
                 entry.name
             );
-            steps.skip("differential", &entry.name, &reason);
+            cases.skip("differential", &entry.name, &reason);
             continue;
         }
         let alone = alone.as_ref().map(|kept| kept.arguments.clone());
-        env.step_generated(steps, "differential", &entry.name, || {
+        env.run_generated(cases, "differential", &entry.name, || {
             session::compare(&sides, entry, alone)
         });
     }
@@ -71,18 +71,18 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 
 /// Prepares what all cases of a check need. If that fails, the check is skipped with the reason.
 pub(super) fn prepare<T>(
-    steps: &mut Steps<'_>,
+    cases: &mut Cases<'_>,
     check: &str,
     what: &str,
-    work: impl FnOnce() -> StepResult<T>,
+    work: impl FnOnce() -> CheckResult<T>,
 ) -> Option<T> {
-    let reason = match steps.make(check, what, || Ok(work())) {
+    let reason = match cases.make(check, what, || Ok(work())) {
         Some(Ok(prepared)) => return Some(prepared),
         Some(Err(Stop::Skip { reason })) => reason,
         Some(Err(Stop::Fail { message, .. })) => message,
         None => "it ended an earlier process".to_owned(),
     };
-    steps.skip(check, "", &reason);
+    cases.skip(check, "", &reason);
     None
 }
 
@@ -97,7 +97,7 @@ fn is_unordered(env: &Env<'_>, entry: &EntryPoint) -> bool {
 
 /// The library to compare with: the sequential backend by the same compiler; for the sequential
 /// backend, the library by another compiler.
-fn find_oracle(env: &Env<'_>) -> StepResult<(Library, String)> {
+fn find_oracle(env: &Env<'_>) -> CheckResult<(Library, String)> {
     let own = &env.spec.compiler;
     if env.program().backend != Backend::C {
         return Ok((env.sequential(own)?, "c".to_owned()));

@@ -4,10 +4,10 @@
 use crate::blocks::{Case, ErrorPattern};
 use crate::harness::answers::{self, Answer, again, arguments, by_size};
 use crate::harness::calls::{self, download, elem_of, message_of, upload, upload_all};
-use crate::harness::cases::on_host;
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure, mismatch, skip};
 use crate::harness::env::Env;
 use crate::harness::limits;
-use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
+use crate::harness::test_cases::on_host;
 use crate::inputs::small;
 use futhark_manifest::{ArrayType, Backend, ElemType, EntryPoint};
 use futhark_safe::dynamic::{Context, Value};
@@ -31,7 +31,7 @@ const LONG: Duration = Duration::from_secs(1);
 const TOO_MUCH: usize = 1 << 30;
 
 /// Checks every class of error that the program can show.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
     let (entries, most) = match env.device().is_slow() {
         true => (1, MAX_CASES_SLOW),
@@ -39,16 +39,16 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     };
     let mut entries: Vec<_> = by_size(env).into_iter().take(entries).collect();
     entries.retain(|entry| dimensions(env, entry).next().is_some());
-    answers::measure(env, steps, "errors", &entries, false);
+    answers::measure(env, cases, "errors", &entries, false);
     for entry in entries {
         let case = format!("sizes of {}", entry.name);
-        env.step(steps, "errors", &case, |context| sizes(env, context, entry));
+        env.run_case(cases, "errors", &case, |context| sizes(env, context, entry));
     }
-    let cases = env.blocks.cases.iter();
-    let failing = cases.filter_map(|case| Some((case, case.expected_error()?)));
+    let test_cases = env.blocks.cases.iter();
+    let failing = test_cases.filter_map(|case| Some((case, case.expected_error()?)));
     for (case, pattern) in failing.take(most) {
         let name = format!("call {}", case.title());
-        env.step(steps, "errors", &name, |context| {
+        env.run_case(cases, "errors", &name, |context| {
             failing_call(env, context, case, pattern)
         });
     }
@@ -57,7 +57,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
     let mut arrays = program.types().iter().filter_map(|ty| ty.as_array());
     let first = arrays.find(|array| array.elem != ElemType::Bool);
     if let Some(array) = first.filter(|_| !program.backend.is_gpu()) {
-        env.step(steps, "errors", "out of memory", |context| {
+        env.run_case(cases, "errors", "out of memory", |context| {
             out_of_memory(env, context, array)
         });
     }
@@ -76,7 +76,7 @@ fn dimensions<'a>(
 }
 
 /// Enlarges each array by one in each dimension.
-fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult {
+fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult {
     let before = Answer::of(env, context, entry);
     let most = if env.device().is_slow() { 1 } else { MAX_SIZES };
     let dimensions: Vec<_> = dimensions(env, entry).take(most).collect();
@@ -104,7 +104,7 @@ fn wrong_size(
     context: &Context,
     entry: &EntryPoint,
     (argument, dim): (usize, usize),
-) -> StepResult {
+) -> CheckResult {
     let call = |context: &Context| {
         let mut values = arguments(env, context, entry)?;
         let old = download(&values[argument])?;
@@ -153,7 +153,7 @@ fn failing_call(
     context: &Context,
     case: &Case,
     pattern: &ErrorPattern,
-) -> StepResult {
+) -> CheckResult {
     let program = env.program();
     let entry = program
         .entry(&case.entry)
@@ -216,7 +216,7 @@ fn report(
     entry: &EntryPoint,
     mut arguments: Vec<Value>,
     read_result: bool,
-) -> StepResult<Option<Error>> {
+) -> CheckResult<Option<Error>> {
     // The arguments must live until the call has ended.
     let outputs = match calls::start(context, entry, &mut arguments) {
         Err(error) => return Ok(Some(error)),
@@ -239,7 +239,7 @@ fn report(
 }
 
 /// Creates an array above a memory limit, which is restored after the call.
-fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepResult {
+fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> CheckResult {
     let before = Answer::any(env, context);
     let mut shape = vec![1; array.rank];
     shape[0] = TOO_MUCH / array.elem.size();
@@ -263,12 +263,12 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> StepRes
 }
 
 /// After an error, a call must give the same results as before.
-fn after_error(before: StepResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> StepResult {
+fn after_error(before: CheckResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
     again(&before, env, context).map_err(|stop| stop.at("after the error"))
 }
 
 /// An error from the C side must have a message and a suitable kind.
-fn has_message(error: &Error) -> StepResult {
+fn has_message(error: &Error) -> CheckResult {
     let message = message_of(error);
     let message = message.trim();
     ensure!(

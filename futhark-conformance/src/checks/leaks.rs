@@ -3,12 +3,12 @@
 use crate::blocks::Case;
 use crate::harness::answers::{self, Answer, arguments, by_size};
 use crate::harness::calls::{self, download, upload, upload_all};
-use crate::harness::cases::on_host;
+use crate::harness::cases::{Cases, CheckResult, Stop, skip};
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::{Env, locked};
 use crate::harness::limits;
 use crate::harness::make::{Maker, as_opaque};
-use crate::harness::steps::{StepResult, Steps, Stop, skip};
+use crate::harness::test_cases::on_host;
 use crate::inputs::any_bits;
 use crate::record::Cause;
 use futhark_manifest::{OpaqueOps, TypeId, TypeRef};
@@ -44,12 +44,12 @@ const BYTES: usize = 8 << 10;
 
 /// Repeats every kind of operation, on host backends only: device memory is not memory of this
 /// process.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
     if program.backend.is_gpu() {
         return;
     }
-    steps.run("leaks", "contexts", || {
+    cases.run("leaks", "contexts", || {
         let context = env.new_context()?;
         let answer = Answer::any(env, &context).ok();
         drop(context);
@@ -66,7 +66,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         let mut shape = vec![1; array.rank];
         shape[0] = BYTES / array.elem.size();
         let contents = any_bits(&mut env.random("leaks"), array.elem, &shape);
-        env.step(steps, "leaks", &format!("arrays {}", ty.name), |context| {
+        env.run_case(cases, "leaks", &format!("arrays {}", ty.name), |context| {
             watch(|| {
                 let value = upload(context, &contents)?;
                 download(&value).map(drop)
@@ -74,10 +74,10 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         });
     }
     let entries: Vec<_> = by_size(env).into_iter().take(MAX_ENTRIES).collect();
-    answers::measure(env, steps, "leaks", &entries, false);
+    answers::measure(env, cases, "leaks", &entries, false);
     for entry in entries {
         let case = format!("calls of {}", entry.name);
-        env.step(steps, "leaks", &case, |context| {
+        env.run_case(cases, "leaks", &case, |context| {
             let first = calls::call(context, entry, &mut arguments(env, context, entry)?);
             if let Err(error) = first {
                 skip!("the entry point accepts no known arguments: {error}");
@@ -88,11 +88,11 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             })
         });
     }
-    failing_calls(env, steps);
+    failing_calls(env, cases);
     for (id, described) in program.types_with_ids() {
         if let Some(opaque) = described.as_opaque() {
             let case = format!("values of {}", described.name);
-            env.step(steps, "leaks", &case, |context| {
+            env.run_case(cases, "leaks", &case, |context| {
                 values(env, context, id, &opaque.ops)
             });
         }
@@ -100,7 +100,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
 }
 
 /// Repeats one failing test case of each entry point.
-fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
+fn failing_calls(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
     for entry in program.entries() {
         let fails = |case: &&Case| *case.entry == *entry.name && case.expected_error().is_some();
@@ -108,7 +108,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
             continue;
         };
         let name = format!("failing calls of {}", entry.name);
-        env.step(steps, "leaks", &name, |context| {
+        env.run_case(cases, "leaks", &name, |context| {
             let inputs = on_host(env, entry, &case.input)?;
             let call = || {
                 let mut values = upload_all(context, &inputs)?;
@@ -127,7 +127,7 @@ fn failing_calls(env: &Env<'_>, steps: &mut Steps<'_>) {
 }
 
 /// Repeats all operations on values of an opaque type.
-fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> StepResult {
+fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> CheckResult {
     let mut maker = Maker::new(env, context, "leaks", 2);
     watch(|| {
         // A new value each time, because a surplus reference only leaks when the value is freed.
@@ -142,7 +142,7 @@ fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> Step
 }
 
 /// Repeats an operation, and fails if the memory grows between all measurements.
-fn watch(mut work: impl FnMut() -> StepResult) -> StepResult {
+fn watch(mut work: impl FnMut() -> CheckResult) -> CheckResult {
     soak()?;
     // The first round fills caches, and sets the number of repetitions for the other rounds.
     let begun = Instant::now();
@@ -191,7 +191,7 @@ static TAKEN: Mutex<Vec<Pieces>> = Mutex::new(Vec::new());
 
 /// Allocates the free memory of the heap, which would hide a leak. The pieces are small, so that
 /// they fill small gaps, too.
-fn soak() -> StepResult {
+fn soak() -> CheckResult {
     const PIECES: usize = 4096;
     const ROUNDS: usize = 512;
     /// At the end of the heap, memory that the process has touched can follow pages that it has
@@ -214,7 +214,7 @@ fn soak() -> StepResult {
     Ok(())
 }
 
-fn resident() -> StepResult<u64> {
+fn resident() -> CheckResult<u64> {
     limits::resident()
         .ok_or_else(|| Stop::skip("this system does not report the memory of a process"))
 }

@@ -4,8 +4,8 @@ use crate::blocks::Case;
 use crate::compare::{Within, compare};
 use crate::harness::answers::{self, Answer, again, by_size};
 use crate::harness::calls::{download, message_of, upload};
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure, error};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop, ensure, error};
 use crate::inputs::any_bits;
 use crate::values::HostValue;
 use futhark_safe::dynamic::{Context, Value};
@@ -20,9 +20,9 @@ const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
 /// Creates the first context. Returns whether that succeeded: a program whose constants fail has no
 /// context, which its test blocks may expect.
-pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
+pub fn start(env: &Env<'_>, cases: &mut Cases<'_>) -> bool {
     let mut started = false;
-    steps.run_needed("lifecycle", "start", || {
+    cases.run_needed("lifecycle", "start", || {
         let context = env.context.get(|| env.new_context());
         started = context.is_ok();
         context.map_or_else(|error| accept_start_error(env, &error), |_| Ok(()))
@@ -31,9 +31,9 @@ pub fn start(env: &Env<'_>, steps: &mut Steps<'_>) -> bool {
 }
 
 /// Accepts the error of a program that does not start, if all its expected errors match it.
-fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult {
-    let cases = env.blocks.cases.iter();
-    let mut expected = cases.filter_map(Case::expected_error).peekable();
+fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> CheckResult {
+    let test_cases = env.blocks.cases.iter();
+    let mut expected = test_cases.filter_map(Case::expected_error).peekable();
     if expected.peek().is_none() {
         error!("failed to create a context: {error}");
     }
@@ -47,31 +47,31 @@ fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> StepResult 
 
 /// Drops the last context, upon which the emulated HIP device reports leaks. Reported only if it
 /// fails.
-pub fn end(env: &Env<'_>, steps: &mut Steps<'_>) {
-    steps.need("lifecycle", "end", None, || {
+pub fn end(env: &Env<'_>, cases: &mut Cases<'_>) {
+    cases.need("lifecycle", "end", None, || {
         env.forget_context();
         Ok(())
     });
 }
 
 /// Runs the other cases.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
-    answers::measure(env, steps, "lifecycle", &by_size(env), true);
-    steps.run("lifecycle", "many in a row", || many(env));
-    steps.run("lifecycle", "two at once", || two(env));
-    steps.run("lifecycle", "a value outlives its context's handle", || {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
+    answers::measure(env, cases, "lifecycle", &by_size(env), true);
+    cases.run("lifecycle", "many in a row", || many(env));
+    cases.run("lifecycle", "two at once", || two(env));
+    cases.run("lifecycle", "a value outlives its context's handle", || {
         let contents = sample(env)?;
         let context = env.new_context()?;
         let value = upload(&context, &contents)?;
         drop(context);
         has(&value, &contents)
     });
-    steps.run("lifecycle", "close", || {
+    cases.run("lifecycle", "close", || {
         let context = env.new_context()?;
         round_trip(env, &context)?;
         context.close().map_err(|(_, error)| error.into())
     });
-    env.step(steps, "lifecycle", "clear caches", |context| {
+    env.run_case(cases, "lifecycle", "clear caches", |context| {
         let before = Answer::any(env, context);
         for _ in 0..2 {
             context.clear_caches()?;
@@ -79,17 +79,17 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         }
         again(&before, env, context)
     });
-    env.step(steps, "lifecycle", "another thread", |context| {
+    env.run_case(cases, "lifecycle", "another thread", |context| {
         another_thread(env, context)
     });
     if env.device().supports_threads() {
-        env.step(steps, "lifecycle", "threads", |context| {
+        env.run_case(cases, "lifecycle", "threads", |context| {
             threads(env, context)
         });
     }
 }
 
-fn many(env: &Env<'_>) -> StepResult {
+fn many(env: &Env<'_>) -> CheckResult {
     let begun = Instant::now();
     // On a simulated device a call takes longer than many contexts.
     let before = match env.device().is_slow() {
@@ -108,7 +108,7 @@ fn many(env: &Env<'_>) -> StepResult {
 }
 
 /// Uses two contexts, one of which is freed first.
-fn two(env: &Env<'_>) -> StepResult {
+fn two(env: &Env<'_>) -> CheckResult {
     let (first, second) = (env.new_context()?, env.new_context()?);
     let before = Answer::any(env, &first);
     round_trip(env, &first)?;
@@ -119,7 +119,7 @@ fn two(env: &Env<'_>) -> StepResult {
 
 /// Uses and frees a value on another thread than the one that created it, in both directions, one
 /// thread at a time.
-fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
+fn another_thread(env: &Env<'_>, context: &Context) -> CheckResult {
     let contents = sample(env)?;
     let mine = upload(context, &contents)?;
     let theirs = elsewhere(|| {
@@ -136,7 +136,7 @@ fn another_thread(env: &Env<'_>, context: &Context) -> StepResult {
 }
 
 /// Uses several threads at a time: on one context, then each on its own context.
-fn threads(env: &Env<'_>, context: &Context) -> StepResult {
+fn threads(env: &Env<'_>, context: &Context) -> CheckResult {
     const THREADS: usize = 3;
     const ROUNDS: usize = 5;
     /// The duration of a call, in seconds, above which each thread makes only one.
@@ -152,7 +152,7 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
         (0..rounds).try_for_each(|_| works(env, context, &before))
     };
     for (own, contexts) in [(false, "on one context"), (true, "each on its own context")] {
-        let results: StepResult<Vec<()>> = thread::scope(|scope| {
+        let results: CheckResult<Vec<()>> = thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work(own))).collect();
             threads.into_iter().map(joined).collect()
         });
@@ -162,30 +162,30 @@ fn threads(env: &Env<'_>, context: &Context) -> StepResult {
 }
 
 /// Runs a function on another thread, and waits for it.
-fn elsewhere<T: Send>(work: impl FnOnce() -> StepResult<T> + Send) -> StepResult<T> {
+fn elsewhere<T: Send>(work: impl FnOnce() -> CheckResult<T> + Send) -> CheckResult<T> {
     thread::scope(|scope| joined(scope.spawn(work)))
 }
 
-fn joined<T>(thread: ScopedJoinHandle<'_, StepResult<T>>) -> StepResult<T> {
+fn joined<T>(thread: ScopedJoinHandle<'_, CheckResult<T>>) -> CheckResult<T> {
     thread
         .join()
         .unwrap_or_else(|_| Err(Stop::error("the check itself panicked on its thread")))
 }
 
 /// A context must keep the contents of an array, and give the same results as before.
-fn works(env: &Env<'_>, context: &Context, before: &StepResult<Answer<'_>>) -> StepResult {
+fn works(env: &Env<'_>, context: &Context, before: &CheckResult<Answer<'_>>) -> CheckResult {
     round_trip(env, context)?;
     again(before, env, context)
 }
 
-fn round_trip(env: &Env<'_>, context: &Context) -> StepResult {
+fn round_trip(env: &Env<'_>, context: &Context) -> CheckResult {
     match sample(env) {
         Ok(contents) => has(&upload(context, &contents)?, &contents),
         Err(_) => Ok(()),
     }
 }
 
-fn has(value: &Value, contents: &HostValue) -> StepResult {
+fn has(value: &Value, contents: &HostValue) -> CheckResult {
     Ok(compare(&download(value)?, contents, Within::Bits)?)
 }
 
@@ -193,7 +193,7 @@ fn has(value: &Value, contents: &HostValue) -> StepResult {
 ///
 /// # Errors
 /// A skip if there is none.
-fn sample(env: &Env<'_>) -> StepResult<HostValue> {
+fn sample(env: &Env<'_>) -> CheckResult<HostValue> {
     let mut arrays = env.program().types().iter().filter_map(|ty| ty.as_array());
     let array = arrays.next();
     let array = array.ok_or_else(|| Stop::skip("the program has no array type"))?;

@@ -29,8 +29,8 @@ pub use compile::Compiled;
 
 use crate::blocks::TestBlocks;
 use crate::cover::Topic;
+use crate::harness::cases::Cases;
 use crate::harness::env::Env;
-use crate::harness::steps::Steps;
 use crate::pattern::CheckPattern;
 use futhark_manifest::Backend;
 use futhark_safe::compile::Build;
@@ -49,7 +49,7 @@ pub struct Check {
 }
 
 /// The function of a check, for a loaded program whose context can be created.
-pub type Run = fn(&Env<'_>, &mut Steps<'_>);
+pub type Run = fn(&Env<'_>, &mut Cases<'_>);
 
 macro_rules! check {
     ($name:literal, $run:expr, [$($topic:ident),+]) => {
@@ -135,40 +135,40 @@ pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
 }
 
 /// Compiles the program, and runs the checks that need no context.
-pub fn build(build: &Build, blocks: &TestBlocks, steps: &mut Steps<'_>) -> Compiled {
-    let compiled = compile::check(build, blocks, steps);
+pub fn build(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compiled {
+    let compiled = compile::check(build, blocks, cases);
     if let Compiled::Yes(artifact) = &compiled {
-        steps.run("manifest", "", || artifact::manifest(artifact));
-        steps.run("header", "", || artifact::header(artifact));
-        steps.run("symbols", "", || artifact::symbols(artifact));
-        steps.run("symbols", "imports", || artifact::imports(artifact));
+        cases.run("manifest", "", || artifact::manifest(artifact));
+        cases.run("header", "", || artifact::header(artifact));
+        cases.run("symbols", "", || artifact::symbols(artifact));
+        cases.run("symbols", "imports", || artifact::imports(artifact));
         if artifact.program().backend == Backend::C {
-            plain::check(artifact, blocks, steps);
+            plain::check(artifact, blocks, cases);
         }
     }
     compiled
 }
 
 /// Runs the checks that need a context.
-pub fn run(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn run(env: &Env<'_>, cases: &mut Cases<'_>) {
     // Without a context, only the start error itself can be checked.
-    if !lifecycle::start(env, steps) {
-        skip_running(steps, "no context can be created");
+    if !lifecycle::start(env, cases) {
+        skip_running(cases, "no context can be created");
         return;
     }
     for (name, check) in running() {
-        if steps.wants(name) {
-            check(env, steps);
+        if cases.wants(name) {
+            check(env, cases);
         }
     }
-    lifecycle::end(env, steps);
+    lifecycle::end(env, cases);
 }
 
 /// Reports the checks that need a context as skipped.
-pub fn skip_running(steps: &mut Steps<'_>, reason: &str) {
+pub fn skip_running(cases: &mut Cases<'_>, reason: &str) {
     for (name, _) in running() {
-        if steps.wants(name) {
-            steps.skip(name, "", reason);
+        if cases.wants(name) {
+            cases.skip(name, "", reason);
         }
     }
 }

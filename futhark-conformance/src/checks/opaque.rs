@@ -2,10 +2,10 @@
 
 use super::arrays::outside;
 use crate::compare::position;
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure};
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
 use crate::harness::make::{Constructor, Form, Maker, as_opaque};
-use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
@@ -20,7 +20,7 @@ const ROUNDS: usize = 4;
 const MAX_ELEMENTS: usize = 64;
 
 /// Runs a case for every opaque type, by its structure.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
     for (id, described) in program.types_with_ids() {
         let Some(opaque) = described.as_opaque() else {
@@ -36,7 +36,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
                         Form::Variant(variant) => format!("sum {name}, variant {}", variant.name),
                         _ => format!("record {name}"),
                     };
-                    env.step(steps, "opaque", &case, |context| {
+                    env.run_case(cases, "opaque", &case, |context| {
                         (0..ROUNDS).try_for_each(|round| {
                             Test::new(env, context, name, round)
                                 .parts(&constructor, EXTENT)
@@ -48,7 +48,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             }
             Structure::Plain => continue,
         };
-        env.step(steps, "opaque", &format!("array {name}"), |context| {
+        env.run_case(cases, "opaque", &format!("array {name}"), |context| {
             let test = Test::new(env, context, name, 0);
             for constructor in Constructor::all_of(program, id) {
                 test.zip(&constructor, rank)?;
@@ -91,12 +91,12 @@ impl<'a> Test<'a> {
 
     /// A value must return the parts that it was made of, and must not depend on the handles that it
     /// was made of, nor on those that it returned before.
-    fn parts(&self, constructor: &Constructor<'_>, extent: usize) -> StepResult<Opaque> {
+    fn parts(&self, constructor: &Constructor<'_>, extent: usize) -> CheckResult<Opaque> {
         let program = self.env.program();
         let parts = self.maker(extent).values(constructor.parts())?;
         let contents = constructor.parts().into_iter().zip(&parts);
         let contents = contents.map(|(ty, part)| Ok((ty, Content::snapshot(program, ty, part)?)));
-        let contents: Vec<(TypeRef, Content)> = contents.collect::<StepResult<_>>()?;
+        let contents: Vec<(TypeRef, Content)> = contents.collect::<CheckResult<_>>()?;
         let whole = constructor.make(self.context, &parts)?;
         drop(parts);
         if let Form::Variant(variant) = constructor.form {
@@ -114,7 +114,7 @@ impl<'a> Test<'a> {
 
     /// An array of records must have the outer shape of the arrays that it was zipped from. Zipping
     /// must refuse arrays of different sizes, without an effect on later calls.
-    fn zip(&self, constructor: &Constructor<'_>, rank: usize) -> StepResult {
+    fn zip(&self, constructor: &Constructor<'_>, rank: usize) -> CheckResult {
         let types = constructor.parts();
         for extent in [EXTENT, 1, 0] {
             let at = |stop: Stop| stop.at(&format!("with {extent} elements in each dimension"));
@@ -153,7 +153,7 @@ impl<'a> Test<'a> {
         (ty, elem): (TypeRef, TypeRef),
         whole: &Value,
         shape: &[usize],
-    ) -> StepResult {
+    ) -> CheckResult {
         let program = self.env.program();
         let opaque = as_opaque(whole)?;
         let values = positions(shape).map(|index| opaque.index(&index));
@@ -189,7 +189,7 @@ impl<'a> Test<'a> {
 }
 
 /// An index out of bounds must be refused, by futhark-safe and by the library.
-fn bounds(whole: &Opaque, shape: &[usize]) -> StepResult {
+fn bounds(whole: &Opaque, shape: &[usize]) -> CheckResult {
     for index in outside(shape) {
         ensure!(
             whole.index_checked_by_c(&index).is_err() && whole.index(&index).is_err(),
@@ -201,7 +201,7 @@ fn bounds(whole: &Opaque, shape: &[usize]) -> StepResult {
 
 /// The stored bytes of an element must be part of the stored bytes of the array: each component of
 /// the array contains that of the element at its index.
-fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> StepResult {
+fn bytes_of_elements(whole: &Opaque, shape: &[usize]) -> CheckResult {
     let body = whole.store()?.body().to_vec();
     let of_whole = stored_components(&body)?;
     let count: usize = shape.iter().product();

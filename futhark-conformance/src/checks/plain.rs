@@ -6,8 +6,8 @@
 
 use super::artifact;
 use crate::blocks::{Case, Source, TestBlocks};
-use crate::harness::cases::written;
-use crate::harness::steps::{StepResult, Steps, Stop, mismatch, skip};
+use crate::harness::cases::{Cases, CheckResult, Stop, mismatch, skip};
+use crate::harness::test_cases::written;
 use crate::record::Cause;
 use crate::values::HostValue;
 use askama::Template;
@@ -22,22 +22,22 @@ use std::process::Command;
 pub const NAME: &str = "plain";
 
 /// Writes the program and compiles it with the generated C at the first case that is selected.
-pub fn check(artifact: &Artifact, blocks: &TestBlocks, steps: &mut Steps<'_>) {
+pub fn check(artifact: &Artifact, blocks: &TestBlocks, cases: &mut Cases<'_>) {
     let program = artifact.program();
     let failing = blocks.cases.iter();
     let failing = failing.filter(|case| case.expected_error().is_some());
     let mut calls = Vec::new();
-    let mut cases = vec![(String::new(), Ok(0))];
+    let mut numbered = vec![(String::new(), Ok(0))];
     for case in failing {
         let number = Call::of(program, blocks, case).map(|call| {
             calls.push(call);
             calls.len()
         });
-        cases.push((case.title(), number));
+        numbered.push((case.title(), number));
     }
     let executable = OnceCell::new();
-    for (case, number) in cases {
-        steps.run(NAME, &case, || {
+    for (case, number) in numbered {
+        cases.run(NAME, &case, || {
             let number: usize = number?;
             let executable = executable.get_or_init(|| compile(artifact, &calls));
             let executable = executable.as_ref().map_err(Stop::clone)?;
@@ -121,7 +121,7 @@ struct Argument<'a> {
 
 impl<'a> Call<'a> {
     /// The call of a test case. A skip says why the program cannot make it.
-    fn of(program: &'a Program, blocks: &TestBlocks, case: &Case) -> StepResult<Call<'a>> {
+    fn of(program: &'a Program, blocks: &TestBlocks, case: &Case) -> CheckResult<Call<'a>> {
         if is_fatal(blocks) {
             skip!("tagged kills: the call ends a plain process");
         }
@@ -174,7 +174,7 @@ fn further(arguments: impl IntoIterator<Item = impl ToString>) -> String {
 }
 
 /// What the output of a run says. Its last line tells that the program has ended by itself.
-fn verdict(output: &process::Output, is_fatal: bool) -> StepResult {
+fn verdict(output: &process::Output, is_fatal: bool) -> CheckResult {
     let (said, errors) = (output.stdout(), output.stderr());
     let wrong = said.lines().filter_map(|line| line.strip_prefix("wrong: "));
     Stop::unless_empty(wrong.map(str::to_owned))?;
@@ -196,7 +196,7 @@ fn verdict(output: &process::Output, is_fatal: bool) -> StepResult {
 }
 
 /// Writes the C program, and compiles it into the folder of the generated C, unless it is already there.
-fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> StepResult<PathBuf> {
+fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> CheckResult<PathBuf> {
     let header = artifact.header();
     let generated = header.with_extension("c");
     if !generated.is_file() {

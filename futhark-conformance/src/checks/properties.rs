@@ -13,10 +13,10 @@
 //! generated as for other checks. `shrink` is not used, because the size of inputs grows from small ones.
 
 use crate::compare::Within;
+use crate::harness::cases::{CheckResult, Stop, error};
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
 use crate::harness::session::{self, Answer, Outcome, Side, Sides};
-use crate::harness::steps::{StepResult, Stop, error};
 use crate::inputs::{Input, Refusal};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
@@ -35,7 +35,7 @@ const SLOW: u32 = 8;
 ///
 /// # Errors
 /// An argument for which it does not hold, or why it cannot be checked.
-pub fn check(env: &Env<'_>, name: &str) -> StepResult {
+pub fn check(env: &Env<'_>, name: &str) -> CheckResult {
     let program = env.program();
     let property = program
         .entry(name)
@@ -95,7 +95,7 @@ fn arguments(
     generator: &EntryPoint,
     property: &EntryPoint,
     numbers: [i64; 2],
-) -> StepResult<Vec<Input>> {
+) -> CheckResult<Vec<Input>> {
     let types: Vec<TypeRef> = generator.inputs.iter().map(|input| input.ty).collect();
     let fits = generator.outputs.first().map(|output| output.ty) == Some(property.inputs[0].ty);
     match types[..] {
@@ -150,7 +150,7 @@ impl Attribute {
 struct Holds<'a>(&'a Side<'a>);
 
 impl Answer for Holds<'_> {
-    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
+    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome> {
         let outcome = self.0.run(entry, arguments)?;
         match &outcome {
             Err(Refusal::Unfit) => return Ok(outcome),

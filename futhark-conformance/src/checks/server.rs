@@ -3,10 +3,10 @@
 
 use super::differential::prepare;
 use crate::compare::Within;
+use crate::harness::cases::{Cases, CheckResult, Stop};
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
 use crate::harness::session::{self, Answer, Outcome, Side, Sides};
-use crate::harness::steps::{StepResult, Steps, Stop};
 use crate::inputs::{Input, Refusal, elem_of};
 use crate::lines::{Lines, shortened};
 use crate::values::data;
@@ -30,15 +30,15 @@ const LINE: usize = 64 << 10;
 const LINES: usize = 1000;
 
 /// Compares every entry point.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     if env.program().backend != Backend::C {
-        return steps.skip(
+        return cases.skip(
             "server",
             "",
             "only backend c is compared with server programs",
         );
     }
-    let Some(server) = prepare(steps, "server", "build", || Server::build(env)) else {
+    let Some(server) = prepare(cases, "server", "build", || Server::build(env)) else {
         return;
     };
     let store = format!("server-{}", env.spec.compiler.version);
@@ -54,7 +54,7 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         untrapped: true,
     };
     for entry in env.program().entries() {
-        env.step_generated(steps, "server", &entry.name, || {
+        env.run_generated(cases, "server", &entry.name, || {
             session::compare(&sides, entry, None)
         });
     }
@@ -70,7 +70,7 @@ struct Server<'a> {
 
 impl<'a> Server<'a> {
     /// Compiles the program into the folder of the library, unless it is already there.
-    fn build(env: &'a Env<'a>) -> StepResult<Server<'a>> {
+    fn build(env: &'a Env<'a>) -> CheckResult<Server<'a>> {
         let unmade = |error: &str| Stop::skip(format!("no server program: {error}"));
         let failed = |error: std::io::Error| unmade(&error.to_string());
         let futhark = env.open(&env.spec.compiler);
@@ -101,7 +101,7 @@ impl<'a> Server<'a> {
     }
 
     /// Writes the arguments as the server reads them: one file per argument.
-    fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> StepResult<Result<(), Refusal>> {
+    fn write(&self, entry: &EntryPoint, arguments: &[Input]) -> CheckResult<Result<(), Refusal>> {
         let context = self.library.context()?;
         for (number, (input, parameter)) in arguments.iter().zip(&entry.inputs).enumerate() {
             let bytes = match input {
@@ -167,7 +167,7 @@ impl<'a> Server<'a> {
         reply
     }
 
-    fn results(&self, entry: &EntryPoint) -> StepResult<Vec<Content>> {
+    fn results(&self, entry: &EntryPoint) -> CheckResult<Vec<Content>> {
         let program = self.library.program();
         let contents = entry.outputs.iter().enumerate().map(|(number, output)| {
             let bytes = std::fs::read(self.file(&format!("out{number}"))).unwrap_or_default();
@@ -186,7 +186,7 @@ impl<'a> Server<'a> {
 }
 
 impl Answer for Server<'_> {
-    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
+    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome> {
         let entry = self.library.program().entry(entry);
         // Without parameters and results there is nothing to compare.
         let entry = entry.filter(|entry| !entry.inputs.is_empty() || !entry.outputs.is_empty());

@@ -1,8 +1,8 @@
 //! The check `settings`: the settings of a context change how it works, and never its results.
 
 use crate::harness::answers::{self, Answer, by_size};
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure, mismatch, skip};
 use crate::harness::env::Env;
-use crate::harness::steps::{StepResult, Steps, Stop, ensure, mismatch, skip};
 use futhark_manifest::TypeRef;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, ErrorKind, TuningClass};
@@ -20,20 +20,20 @@ const MAX_PARAMETERS_POCL: usize = 1;
 const NO_SUCH_PARAMETER: &str = "no such parameter";
 
 /// Checks every kind of setting that the backend has.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
-    steps.run("settings", "unknown", || unknown(env));
+    cases.run("settings", "unknown", || unknown(env));
     if env.device().has_costly_contexts() && program.entries().len() > MAX_ENTRIES_COSTLY {
         return;
     }
-    answers::measure(env, steps, "settings", &by_size(env), true);
-    steps.run("settings", "profiling", || profiling(env));
-    steps.run("settings", "logging and debugging", || {
+    answers::measure(env, cases, "settings", &by_size(env), true);
+    cases.run("settings", "profiling", || profiling(env));
+    cases.run("settings", "logging and debugging", || {
         same_with(env, env.config().logging(true))?;
         same_with(env, env.config().debugging(true))
     });
     if program.backend.has_threads() {
-        steps.run("settings", "number of threads", || {
+        cases.run("settings", "number of threads", || {
             for threads in [1, 2, 5] {
                 same_with(env, env.config().num_threads(threads))
                     .map_err(|stop| stop.at(&format!("{threads} threads")))?;
@@ -41,12 +41,12 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
             Ok(())
         });
     }
-    steps.run("settings", "tuning parameters", || tuning(env));
-    steps.run("settings", "cache file", || cache(env));
+    cases.run("settings", "tuning parameters", || tuning(env));
+    cases.run("settings", "cache file", || cache(env));
 }
 
 /// A parameter that the library lacks must be refused, and have no effect.
-fn unknown(env: &Env<'_>) -> StepResult {
+fn unknown(env: &Env<'_>) -> CheckResult {
     let config = Config::new().tuning_param(NO_SUCH_PARAMETER, 1);
     let Err(error) = Context::new(env.library, &config) else {
         mismatch!("a parameter was accepted");
@@ -60,7 +60,7 @@ fn unknown(env: &Env<'_>) -> StepResult {
 }
 
 /// A context with other settings must give the same results as one without.
-fn same_with(env: &Env<'_>, config: Config) -> StepResult {
+fn same_with(env: &Env<'_>, config: Config) -> CheckResult {
     let before = Answer::any(env, &*env.context()?)?;
     let context = Context::new(env.library, &config)?;
     before.ask_again(env, &context)?;
@@ -68,7 +68,7 @@ fn same_with(env: &Env<'_>, config: Config) -> StepResult {
 }
 
 /// The report must be JSON, with the memory in use, and with events if profiling is on.
-fn profiling(env: &Env<'_>) -> StepResult {
+fn profiling(env: &Env<'_>) -> CheckResult {
     let plain = env.context()?;
     let before = Answer::any(env, &plain)?;
     events(&plain.report()?)?;
@@ -110,7 +110,7 @@ fn profiling(env: &Env<'_>) -> StepResult {
 }
 
 /// The number of events in a report.
-fn events(report: &str) -> StepResult<usize> {
+fn events(report: &str) -> CheckResult<usize> {
     let read: Json = serde_json::from_str(report).unwrap_or_default();
     let (true, Some(events)) = (read["memory"].is_object(), read["events"].as_array()) else {
         mismatch!("the report is not as documented: {report}");
@@ -129,7 +129,7 @@ fn events(report: &str) -> StepResult<usize> {
 
 /// The parameters must be those of the manifest. All can be set at once, without an effect on the
 /// next context.
-fn tuning(env: &Env<'_>) -> StepResult {
+fn tuning(env: &Env<'_>) -> CheckResult {
     let context = env.context()?;
     let parameters = context.tuning_params();
     for entry in env.program().entries() {
@@ -166,7 +166,7 @@ fn value_of(class: &TuningClass) -> u32 {
 }
 
 /// The cache file must be written and used. Backends without kernels must not touch it.
-fn cache(env: &Env<'_>) -> StepResult {
+fn cache(env: &Env<'_>) -> CheckResult {
     let folder = tempfile::tempdir()?;
     let new = folder.path().join("cache");
     // The first context of this run wrote a file; another one would take as long. The emulated device caches

@@ -1,10 +1,10 @@
 //! The check `store`: storing and restoring preserves values, all backends store the same bytes,
 //! and damaged bytes are refused.
 
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure};
 use crate::harness::content::{Content, Reading, stored_components};
 use crate::harness::env::Env;
 use crate::harness::make::{Maker, as_opaque};
-use crate::harness::steps::{StepResult, Steps, Stop, ensure};
 use futhark_manifest::{Backend, ElemType, Program, Structure, TypeRef};
 use futhark_safe::dynamic::{Context, Opaque, Stored, Value};
 use futhark_safe::{ErrorKind, Untrusted};
@@ -15,7 +15,7 @@ use std::ops::Range;
 const EXTENT: usize = 3;
 
 /// Runs cases for every type that can be stored and restored.
-pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
+pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
     for (id, described) in program.types_with_ids() {
         let Some(ops) = described.as_opaque().map(|opaque| &opaque.ops) else {
@@ -27,21 +27,21 @@ pub fn check(env: &Env<'_>, steps: &mut Steps<'_>) {
         let (name, ty) = (described.name.as_str(), TypeRef::Type(id));
         if is_array_of_units(program, ty) {
             let reason = "the elements of an array of units are never written, see `opaque`";
-            steps.skip("store", name, reason);
+            cases.skip("store", name, reason);
             continue;
         }
         let case = |what: &str| format!("{name}, {what}");
-        env.step(steps, "store", &case("there and back"), |context| {
+        env.run_case(cases, "store", &case("there and back"), |context| {
             there_and_back(env, context, ty)
         });
         // Jobs of backend c compare with nothing: a library for another backend would have to be
         // compiled first, and the jobs of that backend make the same exchange.
         if program.backend != Backend::C {
-            env.step(steps, "store", &case("with c"), |context| {
+            env.run_case(cases, "store", &case("with c"), |context| {
                 with_c(env, context, ty)
             });
         }
-        env.step(steps, "store", &case("damaged"), |context| {
+        env.run_case(cases, "store", &case("damaged"), |context| {
             damaged(env, context, ty)
         });
     }
@@ -57,7 +57,7 @@ fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
 }
 
 /// A restored value must be equal to the original, and store the same bytes.
-fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
+fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult {
     let program = env.program();
     for extent in [EXTENT, 1, 0] {
         let at = |stop: Stop| stop.at(&format!("with {extent} elements in each dimension"));
@@ -88,7 +88,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
 }
 
 /// A restored value must have its own memory: changing the bytes must not affect it.
-fn restore_and_forget(context: &Context, stored: &Stored) -> StepResult<Opaque> {
+fn restore_and_forget(context: &Context, stored: &Stored) -> CheckResult<Opaque> {
     let copy = stored.clone();
     let restored = context.restore(&copy);
     let size = copy.body().len();
@@ -100,7 +100,7 @@ fn restore_and_forget(context: &Context, stored: &Stored) -> StepResult<Opaque> 
 }
 
 /// Backend `c` must store an equal value as the same bytes, and restore the bytes of this backend.
-fn with_c(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
+fn with_c(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult {
     let program = env.program();
     let library = env.sequential(&env.spec.compiler)?;
     let other = env.context_of(&library)?;
@@ -120,7 +120,7 @@ fn with_c(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
 }
 
 /// Bytes that are not a value of this type must be refused before the library reads them.
-fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
+fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult {
     let value = make(env, context, ty, EXTENT)?;
     let stored = as_opaque(&value)?.store()?;
     let good = stored.to_bytes()?;
@@ -141,7 +141,7 @@ fn damaged(env: &Env<'_>, context: &Context, ty: TypeRef) -> StepResult {
 }
 
 /// Bodies that are not a value of the type, each with a description of the damage.
-fn damaged_bodies(body: &[u8]) -> StepResult<Vec<(String, Vec<u8>)>> {
+fn damaged_bodies(body: &[u8]) -> CheckResult<Vec<(String, Vec<u8>)>> {
     let mut all = vec![("an additional byte".to_owned(), [body, &[0]].concat())];
     for (number, component) in stored_components(body)?.iter().enumerate() {
         let mut add = |what: &str, bytes: Vec<u8>| {
@@ -194,21 +194,21 @@ fn with_body(good: &[u8], old: usize, body: &[u8]) -> Vec<u8> {
 }
 
 /// The stored body must follow the data format, to the last byte.
-fn well_formed(context: &Context, stored: &Stored) -> StepResult {
+fn well_formed(context: &Context, stored: &Stored) -> CheckResult {
     Untrusted::from_bytes(&stored.to_bytes()?)
         .and_then(|untrusted| context.library().check_stored(&untrusted))
         .map_err(|error| Stop::mismatch(format!("the stored bytes are not a value: {error}")))
 }
 
-fn same_bytes(before: &Stored, now: &Stored) -> StepResult {
+fn same_bytes(before: &Stored, now: &Stored) -> CheckResult {
     let content = |stored: &Stored| Content::of_stored("that is restored", stored.body());
     content(before)?.same(&content(now)?)
 }
 
-fn elements(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
+fn elements(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Content> {
     Content::take(program, ty, value, Reading::Elements)
 }
 
-fn make(env: &Env<'_>, context: &Context, ty: TypeRef, extent: usize) -> StepResult<Value> {
+fn make(env: &Env<'_>, context: &Context, ty: TypeRef, extent: usize) -> CheckResult<Value> {
     Maker::new(env, context, "store", extent).wild().value(ty)
 }

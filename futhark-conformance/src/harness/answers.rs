@@ -1,15 +1,15 @@
 //! Calls that are known to succeed: their arguments, how long they take, and their results. A check
 //! repeats such a call to find out whether a context still works.
 //!
-//! The arguments of a test block may make a call slow. [`measure`] therefore tries them once, in a step
+//! The arguments of a test block may make a call slow. [`measure`] therefore tries them once, in a case
 //! with a budget, and then generated arguments, which are small. Checks use the cheaper ones, and skip an
 //! entry point that is slow with both.
 
 use super::calls::{self, download, upload_all};
-use super::cases::known_inputs;
+use super::cases::{Cases, CheckResult, Stop, skip};
 use super::env::{Env, locked};
 use super::make::Maker;
-use super::steps::{StepResult, Steps, Stop, skip};
+use super::test_cases::known_inputs;
 use crate::compare::{Within, compare};
 use crate::values::HostValue;
 use futhark_manifest::EntryPoint;
@@ -77,11 +77,11 @@ pub fn shown(seconds: f64) -> String {
     }
 }
 
-/// Measures entry points that are not measured yet, for the steps of `check`. Stops at the first
+/// Measures entry points that are not measured yet, for the cases of `check`. Stops at the first
 /// one that can be called at will, if `one` suffices.
 pub fn measure(
     env: &Env<'_>,
-    steps: &mut Steps<'_>,
+    cases: &mut Cases<'_>,
     check: &str,
     entries: &[&EntryPoint],
     one: bool,
@@ -106,7 +106,7 @@ pub fn measure(
             // If it exceeds this limit, the process ends, and the next one does not repeat it.
             let mut seconds = Some(limit);
             let case = format!("{kind} of {}", entry.name);
-            steps.need(check, &case, Some(Duration::from_secs_f64(limit)), || {
+            cases.need(check, &case, Some(Duration::from_secs_f64(limit)), || {
                 seconds = first_call(env, entry, origin);
                 Ok(())
             });
@@ -152,7 +152,7 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin) -> Option<f64> 
 ///
 /// # Errors
 /// As [`Maker::value`]; a skip if the entry point is too slow.
-pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Value>> {
+pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
     let origin = match cost(env, entry) {
         Some(cost) if cost.seconds > BEARABLE * slowness(env) => {
             skip!(
@@ -172,7 +172,7 @@ fn arguments_from(
     context: &Context,
     entry: &EntryPoint,
     origin: Origin,
-) -> StepResult<Vec<Value>> {
+) -> CheckResult<Vec<Value>> {
     if origin == Origin::TestBlock
         && let Some(known) = known_inputs(env, entry).next()
     {
@@ -196,7 +196,7 @@ impl<'a> Answer<'a> {
     ///
     /// # Errors
     /// A skip if the entry point accepts no known arguments, or if all its results are opaque.
-    pub fn of(env: &Env<'a>, context: &Context, entry: &'a EntryPoint) -> StepResult<Answer<'a>> {
+    pub fn of(env: &Env<'a>, context: &Context, entry: &'a EntryPoint) -> CheckResult<Answer<'a>> {
         let results = ask(env, context, entry)?;
         if results.iter().all(Option::is_none) {
             skip!("no result of {} can be compared", entry.name);
@@ -209,7 +209,7 @@ impl<'a> Answer<'a> {
     ///
     /// # Errors
     /// A skip if no entry point succeeds with results that can be compared.
-    pub fn any(env: &Env<'a>, context: &Context) -> StepResult<Answer<'a>> {
+    pub fn any(env: &Env<'a>, context: &Context) -> CheckResult<Answer<'a>> {
         let mut last = Stop::skip("no entry point succeeds with results that can be compared");
         for entry in by_size(env) {
             match Answer::of(env, context, entry) {
@@ -234,7 +234,7 @@ impl<'a> Answer<'a> {
     ///
     /// # Errors
     /// If the call fails or a result differs.
-    pub fn ask_again(&self, env: &Env<'_>, context: &Context) -> StepResult {
+    pub fn ask_again(&self, env: &Env<'_>, context: &Context) -> CheckResult {
         let at = |stop: Stop| stop.at(&format!("{}, called again", self.entry.name));
         let now = match ask(env, context, self.entry) {
             Err(Stop::Skip { reason }) => return Err(at(Stop::error(reason))),
@@ -254,7 +254,7 @@ impl<'a> Answer<'a> {
 ///
 /// # Errors
 /// As [`Answer::ask_again`], and if the first call failed.
-pub fn again(before: &StepResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> StepResult {
+pub fn again(before: &CheckResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
     match before {
         Ok(before) => before.ask_again(env, context)?,
         Err(Stop::Skip { .. }) => {}
@@ -263,7 +263,11 @@ pub fn again(before: &StepResult<Answer<'_>>, env: &Env<'_>, context: &Context) 
     context.sync().map_err(Stop::from)
 }
 
-fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> StepResult<Vec<Option<HostValue>>> {
+fn ask(
+    env: &Env<'_>,
+    context: &Context,
+    entry: &EntryPoint,
+) -> CheckResult<Vec<Option<HostValue>>> {
     let outputs = calls::call(context, entry, &mut arguments(env, context, entry)?);
     let outputs = outputs.map_err(|error| match error.kind() {
         ErrorKind::ContextLost => Stop::from(error),

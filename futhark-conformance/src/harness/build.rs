@@ -92,7 +92,7 @@ impl BuildLock {
     }
 }
 
-/// Tells the parent that this process waits, so that the time does not count as that of a step. The
+/// Tells the parent that this process waits, so that the time does not count as that of a case. The
 /// lock on the standard output can be held by another thread; nothing is buffered there.
 fn announce() {
     if let Ok(out) = io::stdout().as_fd().try_clone_to_owned() {

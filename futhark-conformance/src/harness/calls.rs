@@ -1,7 +1,7 @@
 //! Calls entry points, lists their results, and copies values between the host and a context.
 
+use super::cases::{CheckResult, error, mismatch};
 use super::content::Content;
-use super::steps::{StepResult, error, mismatch};
 pub use crate::inputs::elem_of;
 use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
@@ -36,14 +36,14 @@ pub fn call_observing(
     context: &Context,
     entry: &EntryPoint,
     arguments: &mut [Value],
-) -> StepResult<CallResult> {
+) -> CheckResult<CallResult> {
     let program = context.library().program();
     let inputs = arguments.iter().zip(&entry.inputs);
     let before = inputs.map(|(value, input)| match input.unique {
         true => Ok(None),
         false => Content::accessible(program, input.ty, value),
     });
-    let before = before.collect::<StepResult<Vec<_>>>()?;
+    let before = before.collect::<CheckResult<Vec<_>>>()?;
     let result = call(context, entry, arguments);
     if matches!(&result, Err(error) if error.kind() == ErrorKind::ContextLost) {
         return Ok(result);
@@ -62,7 +62,7 @@ pub fn listed_outputs(
     program: &Program,
     entry: &EntryPoint,
     outputs: Vec<Value>,
-) -> StepResult<Vec<HostValue>> {
+) -> CheckResult<Vec<HostValue>> {
     let listed = listed_values(program, entry, outputs)?;
     listed.iter().map(download).collect()
 }
@@ -72,7 +72,7 @@ pub fn listed_values(
     program: &Program,
     entry: &EntryPoint,
     outputs: Vec<Value>,
-) -> StepResult<Vec<Value>> {
+) -> CheckResult<Vec<Value>> {
     match listed_form(program, entry) {
         ResultForm::Unit(_) => Ok(Vec::new()),
         ResultForm::Tuple { fields, .. } => {
@@ -123,13 +123,13 @@ pub fn upload(context: &Context, value: &HostValue) -> Result<Value, futhark_saf
 ///
 /// # Errors
 /// If the library reports an error.
-pub fn upload_all(context: &Context, values: &[HostValue]) -> StepResult<Vec<Value>> {
+pub fn upload_all(context: &Context, values: &[HostValue]) -> CheckResult<Vec<Value>> {
     let values = values.iter().map(|value| Ok(upload(context, value)?));
     values.collect()
 }
 
 /// Copies a scalar or an array to the host.
-pub fn download(value: &Value) -> StepResult<HostValue> {
+pub fn download(value: &Value) -> CheckResult<HostValue> {
     let (elem, shape, bytes) = match value {
         Value::Scalar(scalar) => (scalar.elem(), Vec::new(), scalar.to_bytes()),
         Value::Array(array) => (array.elem(), array.shape(), array.to_bytes()?),

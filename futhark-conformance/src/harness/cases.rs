@@ -1,222 +1,648 @@
-//! Test cases of the program's test blocks: their arguments, from text, a file, a generator or a script, and
-//! their expected results.
+//! Runs the cases of checks. A case is announced before it begins, so that the parent knows which one
+//! killed the process, and reported when it has ended.
+//!
+//! Each process of a job lists the cases by running through all checks, and runs those that have not
+//! ended in an earlier process, by their names. A list before the run would need a second process that
+//! compiles, loads and starts the program, because the cases follow from its manifest.
 
-use super::calls::upload_all;
-use super::calls::{self, elem_of, listed_outputs, listed_types};
-use super::env::Env;
-use super::script;
-use super::steps::{StepResult, Stop, error, skip};
-use crate::blocks::{Case, Expected, Source};
-use crate::toolchain::Futhark;
-use crate::values::{self, Generator, HostValue, TextError, data};
-use futhark_manifest::{Backend, ElemType, EntryPoint, Program, TypeRef};
-use futhark_safe::dynamic::{Context, Value};
-use std::io;
-use std::path::Path;
+use super::env::locked;
+use crate::compare::Difference;
+use crate::emulated::FINDINGS;
+use crate::lines::shortened;
+use crate::pattern::CheckPattern;
+use crate::protocol::{Earlier, Event};
+use crate::record::{CaseResult, Cause, Outcome, name};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-/// Creates the arguments of a test case in a context.
-///
-/// # Errors
-/// If the input cannot be read, or an argument cannot be created, or has a type that the entry point does
-/// not take.
-pub fn arguments(
-    env: &Env<'_>,
-    context: &Context,
-    entry: &EntryPoint,
-    case: &Case,
-) -> StepResult<Vec<Value>> {
-    let run = |text: &str| script::arguments(env, context, entry, text);
-    let arguments = match &case.input {
-        Source::Script(text) => run(text),
-        Source::ScriptFile(file) => load(env, file).and_then(|contents| {
-            let at = |stop: Stop| stop.at(&file.display().to_string());
-            let text = String::from_utf8(contents);
-            let text = text.map_err(|error| at(Stop::error(error.to_string())))?;
-            run(&text).map_err(at)
-        }),
-        _ => on_host(env, entry, &case.input).and_then(|values| upload_all(context, &values)),
-    };
-    arguments.map_err(|stop| stop.at(&env.location(case.line)))
+/// The most bytes of a message. Compilers and programs can print any amount.
+const MESSAGE: usize = 64 << 10;
+
+/// Why a case did not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The promise does not hold.
+    Fail {
+        /// What kind of failure it is.
+        cause: Cause,
+        /// What was expected, and what happened.
+        message: String,
+    },
+    /// The promise could not be checked.
+    Skip {
+        /// The reason.
+        reason: String,
+    },
 }
 
-/// Values on the host for the parameters of an entry point.
-///
-/// # Errors
-/// A skip for a script, which needs a context; a failure if the values cannot be read or have other
-/// types.
-pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> StepResult<Vec<HostValue>> {
-    let types = parameters(env.program(), entry)?;
-    // Files are read with the parameter types, as the compiled program does.
-    let elems: Vec<ElemType> = types.iter().map(|(elem, _)| *elem).collect();
-    fitting(&types, values_of(env, source, &elems)?)
-}
+impl Stop {
+    /// A wrong result.
+    pub fn mismatch(message: impl Into<String>) -> Stop {
+        Stop::Fail {
+            cause: Cause::Mismatch,
+            message: message.into(),
+        }
+    }
 
-/// The values of a test case. Numbers without a suffix in a file have the types `elems`.
-fn values_of(env: &Env<'_>, source: &Source, elems: &[ElemType]) -> StepResult<Vec<HostValue>> {
-    match source {
-        Source::Text(text) => text_values(text),
-        Source::File(file) => values_in(env, file, elems),
-        Source::Random(text) => generate(env, text),
-        Source::Script(_) | Source::ScriptFile(_) => {
-            skip!("the arguments are made by a script")
+    /// An error from an operation that must succeed.
+    pub fn error(message: impl Into<String>) -> Stop {
+        Stop::Fail {
+            cause: Cause::Error,
+            message: message.into(),
+        }
+    }
+
+    /// A case that cannot be checked.
+    pub fn skip(reason: impl Into<String>) -> Stop {
+        Stop::Skip {
+            reason: reason.into(),
+        }
+    }
+
+    /// A mismatch with one line per problem, if there are problems.
+    ///
+    /// # Errors
+    /// If `problems` is not empty.
+    pub fn unless_empty(problems: impl IntoIterator<Item = String>) -> CheckResult {
+        let problems: Vec<String> = problems.into_iter().collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Stop::mismatch(problems.join("\n")))
+    }
+
+    /// The same result, with a location before the message of a failure, or after the reason of a
+    /// skip: reports count skips by the first line.
+    #[must_use]
+    pub fn at(self, location: &str) -> Stop {
+        match self {
+            Stop::Fail { cause, message } => Stop::Fail {
+                cause,
+                message: format!("{location}: {message}"),
+            },
+            Stop::Skip { reason } => Stop::Skip {
+                reason: format!("{reason}\nat {location}"),
+            },
         }
     }
 }
 
-/// The same for arguments that are written as text in the test block.
-///
-/// # Errors
-/// If the values cannot be read or have other types.
-pub fn written(program: &Program, entry: &EntryPoint, text: &str) -> StepResult<Vec<HostValue>> {
-    fitting(&parameters(program, entry)?, text_values(text)?)
-}
-
-fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> StepResult<Vec<HostValue>> {
-    let found: Vec<_> = values
-        .iter()
-        .map(|value| (value.elem(), value.shape().len()))
-        .collect();
-    if found == types {
-        return Ok(values);
+impl From<futhark_safe::Error> for Stop {
+    fn from(error: futhark_safe::Error) -> Stop {
+        Stop::error(format!("{error:#}"))
     }
-    let shown = |types: &[(ElemType, usize)]| -> String {
-        let names = types
-            .iter()
-            .map(|(elem, rank)| format!("{}{elem}", "[]".repeat(*rank)));
-        names.collect::<Vec<_>>().join(" ")
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::error(error.to_string())
+    }
+}
+
+impl From<Difference> for Stop {
+    fn from(difference: Difference) -> Stop {
+        Stop::mismatch(difference.message)
+    }
+}
+
+/// Returns a wrong result from a case, with a formatted message.
+macro_rules! mismatch {
+    ($($message:tt)+) => {
+        return Err($crate::harness::cases::Stop::mismatch(format!($($message)+)))
     };
-    error!(
-        "expected arguments of types ({}), got ({}); set the type of a number by a suffix, as in 1i64",
-        shown(types),
-        shown(&found)
-    )
 }
 
-/// Arguments that an entry point accepts: those of each of its test cases that succeeds and needs no
-/// script.
-pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item = Vec<HostValue>> {
-    let cases = env.blocks.cases.iter();
-    let backend = env.library.backend();
-    let fitting = cases.filter(move |case| {
-        *case.entry == *entry.name
-            && case.expected_error().is_none()
-            && case.excluded(backend).is_none()
-    });
-    fitting.filter_map(move |case| on_host(env, entry, &case.input).ok())
+/// Returns an error of an operation that must succeed from a case, with a formatted message.
+macro_rules! error {
+    ($($message:tt)+) => {
+        return Err($crate::harness::cases::Stop::error(format!($($message)+)))
+    };
 }
 
-/// The element type and rank of each parameter.
-fn parameters(program: &Program, entry: &EntryPoint) -> StepResult<Vec<(ElemType, usize)>> {
-    let of = |ty: TypeRef| {
-        elem_of(program, ty).ok_or_else(|| {
-            Stop::error(format!(
-                "a parameter has type {}, whose values have no notation; use a script to make it",
-                program.name_of(ty)
-            ))
+/// Skips a case that cannot be checked, with a formatted reason.
+macro_rules! skip {
+    ($($reason:tt)+) => {
+        return Err($crate::harness::cases::Stop::skip(format!($($reason)+)))
+    };
+}
+
+/// Returns a wrong result from a case, unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !($condition) {
+            $crate::harness::cases::mismatch!($($message)+);
+        }
+    };
+}
+
+pub(crate) use {ensure, error, mismatch, skip};
+
+/// What the code of a case returns.
+pub type CheckResult<T = ()> = Result<T, Stop>;
+
+/// The number of cases that may exceed their budgets. Further cases with a budget are skipped, so that
+/// a slow program takes bounded time.
+pub const MAX_OVERRUNS: usize = 3;
+
+/// A remark on the case that runs, for its result if it passes: for example, that it tried fewer
+/// inputs than usual. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Remark(Arc<Mutex<String>>);
+
+impl Remark {
+    /// Adds to the remark on the case that runs.
+    pub fn add(&self, text: &str) {
+        let mut remark = locked(&self.0);
+        if !remark.is_empty() {
+            remark.push_str("; ");
+        }
+        remark.push_str(text);
+    }
+
+    fn take(&self) -> String {
+        std::mem::take(&mut *locked(&self.0))
+    }
+}
+
+/// The cases of a job: decides which run, runs and reports them.
+pub struct Cases<'a> {
+    out: &'a mut dyn Write,
+    checks: &'a [CheckPattern],
+    earlier: &'a Earlier,
+    /// The names of all cases so far.
+    known: HashSet<String>,
+    /// A case fails if the emulated device reports misuse during it.
+    watch: Option<Watch>,
+    /// The remark on the case that runs.
+    pub remark: Remark,
+}
+
+/// A case of a check, or something that later cases share.
+#[derive(Default)]
+struct Case<'c> {
+    check: &'c str,
+    case: &'c str,
+    budget: Option<Duration>,
+    /// Why a failure is reported as skipped.
+    excuse: Option<String>,
+    /// Whether later cases need it, so that each process of the job runs it.
+    is_need: bool,
+    /// Whether it is reported only if it fails.
+    is_quiet: bool,
+}
+
+impl<'a> Cases<'a> {
+    /// The cases that match a pattern of `checks`, or all if there is none, and that have not ended in
+    /// an earlier process; reported to `out`.
+    pub fn new(
+        out: &'a mut dyn Write,
+        checks: &'a [CheckPattern],
+        earlier: &'a Earlier,
+    ) -> Cases<'a> {
+        Cases {
+            out,
+            checks,
+            earlier,
+            known: HashSet::new(),
+            watch: Watch::from_env(),
+            remark: Remark::default(),
+        }
+    }
+
+    /// Whether any case of the check may be selected. If not, its cases need not be listed.
+    #[must_use]
+    pub fn wants(&self, check: &str) -> bool {
+        self.checks.is_empty() || self.checks.iter().any(|pattern| pattern.concerns(check))
+    }
+
+    /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
+    /// the usual time limit, the parent kills this process, and the case has failed.
+    pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> CheckResult) -> Ran {
+        let case = Case {
+            check,
+            case,
+            ..Case::default()
+        };
+        self.perform(case, body)
+    }
+
+    /// Runs a case with generated inputs, like [`Cases::run`]. If it takes longer than its budget, or
+    /// fails with an excuse, it is skipped.
+    pub fn run_within(
+        &mut self,
+        check: &str,
+        case: &str,
+        budget: Duration,
+        excuse: Option<String>,
+        body: impl FnOnce() -> CheckResult,
+    ) -> Ran {
+        let case = Case {
+            check,
+            case,
+            budget: Some(budget),
+            excuse,
+            ..Case::default()
+        };
+        self.perform(case, body)
+    }
+
+    /// Reports a case as skipped.
+    pub fn skip(&mut self, check: &str, case: &str, reason: &str) {
+        self.run(check, case, || Err(Stop::skip(reason)));
+    }
+
+    /// Runs a case that later ones need: also if it is not selected, and in each process of the job,
+    /// unless it has ended one.
+    pub fn run_needed(
+        &mut self,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> CheckResult,
+    ) -> Ran {
+        let case = Case {
+            check,
+            case,
+            is_need: true,
+            is_quiet: !self.is_selected(check, case),
+            ..Case::default()
+        };
+        self.perform(case, body)
+    }
+
+    /// Runs something that later cases need and that proves nothing by itself, like
+    /// [`Cases::run_needed`]. It is reported only if it fails: not if it exceeds its budget.
+    pub fn need(
+        &mut self,
+        check: &str,
+        case: &str,
+        budget: Option<Duration>,
+        body: impl FnOnce() -> CheckResult,
+    ) -> Ran {
+        let case = Case {
+            check,
+            case,
+            budget,
+            is_need: true,
+            is_quiet: true,
+            ..Case::default()
+        };
+        self.perform(case, body)
+    }
+
+    /// Makes something that later cases need, like [`Cases::need`]. `None` if that fails.
+    pub fn make<T>(
+        &mut self,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> CheckResult<T>,
+    ) -> Option<T> {
+        let mut made = None;
+        self.need(check, case, None, || {
+            made = Some(body()?);
+            Ok(())
+        });
+        made
+    }
+
+    fn is_selected(&self, check: &str, case: &str) -> bool {
+        let mut checks = self.checks.iter();
+        self.checks.is_empty() || checks.any(|pattern| pattern.matches(check, case))
+    }
+
+    fn perform(&mut self, case: Case<'_>, body: impl FnOnce() -> CheckResult) -> Ran {
+        let name = name(case.check, case.case);
+        let is_new = !self.earlier.ended.contains(&name);
+        let runs = case.is_need || is_new && self.is_selected(case.check, case.case);
+        let is_out_of_time =
+            is_new && case.budget.is_some() && self.earlier.overruns >= MAX_OVERRUNS;
+        if !runs || case.is_need && is_out_of_time {
+            return Ran::No;
+        }
+        if self.earlier.fatal.contains(&name) {
+            return Ran::Failed;
+        }
+        self.remark.take();
+        self.say(&Event::Begin {
+            check: case.check.to_owned(),
+            case: case.case.to_owned(),
+            budget: case.budget,
+            is_need: case.is_need,
+            excuse: case.excuse.clone(),
+        });
+        let begun = Instant::now();
+        let result = match self.known.insert(name.clone()) {
+            true if is_out_of_time => Err(Stop::skip(OUT_OF_TIME)),
+            true => caught(body),
+            false => Err(Stop::error(format!(
+                "two cases of this job have the name {name}; only the first one has run"
+            ))),
+        };
+        let result = match &mut self.watch {
+            Some(watch) => watch.judge(result),
+            None => result,
+        };
+        let (outcome, cause, message) = match result {
+            Ok(()) => (Outcome::Pass, None, self.remark.take()),
+            Err(Stop::Fail { cause, message }) => (Outcome::Fail, Some(cause), message),
+            Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
+        };
+        let failed = outcome == Outcome::Fail;
+        if is_new && (failed || !case.is_quiet) {
+            let result = CaseResult {
+                check: case.check.to_owned(),
+                case: case.case.to_owned(),
+                outcome,
+                cause,
+                message: shortened(message, MESSAGE),
+                seconds: begun.elapsed().as_secs_f64(),
+            };
+            self.say(&Event::End(result.excused(case.excuse.as_deref())));
+        } else {
+            self.say(&Event::Quiet);
+        }
+        if failed { Ran::Failed } else { Ran::Fine }
+    }
+
+    /// Sends an event.
+    pub fn say(&mut self, event: &Event) {
+        // The parent is gone, so nothing reads the results.
+        if event.write(self.out).is_err() {
+            std::process::exit(1);
+        }
+    }
+}
+
+/// The outcome of a case for the code that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// It did not run.
+    No,
+    /// It passed or was skipped.
+    Fine,
+    /// It failed: state that it shares with other cases may be damaged.
+    Failed,
+}
+
+/// Why cases with a budget are skipped after [`MAX_OVERRUNS`].
+const OUT_OF_TIME: &str =
+    "too slow for this check: several cases with generated inputs have run out of time";
+
+/// The result of a case. A panic is a bug in the check; the results of other checks are still valid.
+fn caught(body: impl FnOnce() -> CheckResult) -> CheckResult {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or_default();
+        Err(Stop::error(format!("the check itself panicked: {text}")))
+    })
+}
+
+/// The number of different reports to show; repeated lines count once.
+const MOST_LINES: usize = 5;
+
+/// The file that the emulated device writes its misuse reports to. Each report is read once.
+#[derive(Debug)]
+struct Watch {
+    file: File,
+}
+
+impl Watch {
+    /// Opens the file at its end, if this process uses an emulated device.
+    #[must_use]
+    fn from_env() -> Option<Watch> {
+        let mut file = File::open(std::env::var_os(FINDINGS)?).ok()?;
+        file.seek(SeekFrom::End(0)).ok()?;
+        Some(Watch { file })
+    }
+
+    /// The result of a case, which fails if the device has reported misuse since the last case.
+    fn judge(&mut self, result: CheckResult) -> CheckResult {
+        let mut reports = String::new();
+        if let Err(error) = self.file.read_to_string(&mut reports) {
+            reports = format!("failed to read the reports of the device: {error}");
+        }
+        let mut lines: Vec<&str> = reports.lines().collect();
+        lines.dedup();
+        if lines.is_empty() {
+            return result;
+        }
+        lines.truncate(MOST_LINES);
+        let reports = format!("the emulated device: {}", lines.join("\n"));
+        // Misuse is the cause in the report, because it may explain any other failure.
+        Err(Stop::Fail {
+            cause: Cause::Misuse,
+            message: match result {
+                Err(Stop::Fail { message, .. }) => format!("{message}\n{reports}"),
+                Ok(()) | Err(Stop::Skip { .. }) => reports,
+            },
         })
-    };
-    entry.inputs.iter().map(|input| of(input.ty)).collect()
-}
-
-/// The values of a text, each with the type that its notation has by itself.
-pub fn text_values(text: &str) -> StepResult<Vec<HostValue>> {
-    values::parse(text).map_err(|error| Stop::error(error.to_string()))
-}
-
-/// The first line of the reason for test cases whose data files do not exist. Reports count equal
-/// lines.
-const NO_DATA: &str =
-    "a data file of the test block does not exist: fetch or generate the data of the corpus";
-
-/// Reads a file, relative to the folder of the program.
-///
-/// # Errors
-/// A skip if the file does not exist, because data are often not part of a corpus; a failure if it
-/// cannot be read, or the test block may not read it.
-pub fn load(env: &Env<'_>, file: &Path) -> StepResult<Vec<u8>> {
-    let located = data::locate(env.source, file, env.spec.run.data_folders.as_deref());
-    located.and_then(|path| data::load(&path)).map_err(|error| {
-        let path = env.source.with_file_name(file);
-        match error.kind() {
-            io::ErrorKind::NotFound => Stop::skip(format!("{NO_DATA}\n{}", path.display())),
-            _ => Stop::error(format!("failed to read {}: {error}", path.display())),
-        }
-    })
-}
-
-/// The values in a file, as [`data::parse`] returns them.
-pub fn values_in(env: &Env<'_>, file: &Path, elems: &[ElemType]) -> StepResult<Vec<HostValue>> {
-    data::parse(&load(env, file)?, elems).map_err(|TextError { at, message }| {
-        Stop::error(format!("{} at byte {at}: {message}", file.display()))
-    })
-}
-
-/// Generates values with the compiler, as `futhark test` does.
-fn generate(env: &Env<'_>, text: &str) -> StepResult<Vec<HostValue>> {
-    let generators =
-        values::parse_generators(text).map_err(|error| Stop::error(error.to_string()))?;
-    let compiler = env.open(&env.spec.compiler);
-    let compiler = compiler.map_err(|error| Stop::error(format!("{error:#}")))?;
-    let values = generators.into_iter().map(|generator| match generator {
-        Generator::Value(value) => Ok(value),
-        Generator::Type(ty) => dataset(&compiler, &ty),
-    });
-    values.collect()
-}
-
-fn dataset(futhark: &Futhark, ty: &str) -> StepResult<HostValue> {
-    let failed = |what: String| Stop::error(format!("`futhark dataset -b -g {ty}`: {what}"));
-    let contents = futhark
-        .dataset(ty)
-        .map_err(|error| failed(format!("{error:#}")))?;
-    let values = data::parse(&contents, &[]).map_err(|error| failed(error.message))?;
-    match <[HostValue; 1]>::try_from(values) {
-        Ok([value]) => Ok(value),
-        Err(values) => Err(failed(format!("expected one value, got {}", values.len()))),
     }
 }
 
-/// The values that a test case expects; `None` if it only expects success or an error.
-///
-/// # Errors
-/// If the values cannot be read or computed, or if a result type has no notation.
-pub fn expected(
-    env: &Env<'_>,
-    entry: &EntryPoint,
-    case: &Case,
-) -> StepResult<Option<Vec<HostValue>>> {
-    let values = match &case.expected {
-        Expected::Success | Expected::Error(_) => return Ok(None),
-        Expected::Values(source) => values_of(env, source, &[]),
-        Expected::Auto => by_reference(env, entry, case),
-    };
-    let opaque = listed_types(env.program(), entry)
-        .into_iter()
-        .find(|ty| elem_of(env.program(), *ty).is_none());
-    let values = match opaque {
-        None => values,
-        Some(ty) => Err(Stop::error(format!(
-            "a result has type {}, whose values have no notation",
-            env.program().name_of(ty)
-        ))),
-    };
-    values
-        .map(Some)
-        .map_err(|stop| stop.at(&env.location(case.line)))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The results of the sequential backend, in a context of its own.
-fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> StepResult<Vec<HostValue>> {
-    let library = match env.library.backend() {
-        Backend::C => env.library.clone(),
-        _ => env.sequential(&env.spec.compiler)?,
-    };
-    let fails = |stop: Stop| stop.at("the reference (backend c)");
-    let context = env
-        .context_of(&library)
-        .map_err(|error| fails(error.into()))?;
-    let mut arguments = arguments(env, &context, entry, case).map_err(fails)?;
-    let outputs = calls::call(&context, entry, &mut arguments);
-    let outputs = outputs.map_err(|error| fails(error.into()))?;
-    listed_outputs(env.program(), entry, outputs)
+    /// The events of cases after such earlier processes.
+    fn events_after(
+        earlier: &Earlier,
+        checks: &[&str],
+        work: impl FnOnce(&mut Cases<'_>),
+    ) -> Vec<Event> {
+        let checks: Vec<CheckPattern> = checks.iter().map(|one| (*one).to_owned().into()).collect();
+        let mut out = Vec::new();
+        work(&mut Cases::new(&mut out, &checks, earlier));
+        let lines = out.split(|&byte| byte == b'\n');
+        lines.filter_map(Event::read).collect()
+    }
+
+    fn events_of(work: impl FnOnce(&mut Cases<'_>)) -> Vec<Event> {
+        events_after(&Earlier::default(), &[], work)
+    }
+
+    fn results(events: &[Event]) -> Vec<&CaseResult> {
+        let results = events.iter().filter_map(|event| match event {
+            Event::End(result) => Some(result),
+            _ => None,
+        });
+        results.collect()
+    }
+
+    fn outcomes(events: &[Event]) -> Vec<(&str, Outcome)> {
+        let results = results(events).into_iter();
+        results
+            .map(|result| (&*result.case, result.outcome))
+            .collect()
+    }
+
+    /// Earlier processes in which these cases have ended, the fatal ones by ending a process.
+    fn after(ended: &[&str], fatal: &[&str]) -> Earlier {
+        let owned = |name: &&str| (*name).to_owned();
+        Earlier {
+            ended: ended.iter().chain(fatal).map(owned).collect(),
+            fatal: fatal.iter().map(owned).collect(),
+            ..Earlier::default()
+        }
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn cases_are_announced_and_reported() {
+        let events = events_of(|cases| {
+            assert_eq!(cases.run("a", "1", || Ok(())), Ran::Fine);
+            let wrong = cases.run("a", "2", || Err(Stop::mismatch("no")));
+            assert_eq!(wrong, Ran::Failed);
+            cases.skip("b", "", "why");
+        });
+        assert!(
+            matches!(&events[0], Event::Begin { check, case, .. } if check == "a" && case == "1")
+        );
+        let expected = [
+            ("1", Outcome::Pass),
+            ("2", Outcome::Fail),
+            ("", Outcome::Skip),
+        ];
+        assert_eq!(outcomes(&events), expected);
+    }
+
+    #[test]
+    fn cases_that_have_ended_or_are_not_selected_do_not_run() {
+        let earlier = after(&["a:1"], &[]);
+        let events = events_after(&earlier, &["a:1*"], |cases| {
+            assert!(cases.wants("a") && !cases.wants("b"));
+            assert_eq!(cases.run("a", "1", || panic!("it has ended")), Ran::No);
+            assert_eq!(cases.run("a", "2", || panic!("not selected")), Ran::No);
+            assert_eq!(cases.run("a", "11", || Ok(())), Ran::Fine);
+        });
+        assert_eq!(outcomes(&events), [("11", Outcome::Pass)]);
+    }
+
+    #[test]
+    fn two_cases_with_one_name_are_a_failure() {
+        let events = events_of(|cases| {
+            cases.run("a", "1", || Ok(()));
+            cases.run("a", "1", || panic!("it ran"));
+        });
+        let second = results(&events)[1];
+        assert_eq!(second.outcome, Outcome::Fail);
+        assert!(second.message.contains("the name a:1;"));
+    }
+
+    #[test]
+    fn needs_always_run_and_are_reported_if_they_fail() {
+        let earlier = after(&["a:ended"], &[]);
+        let events = events_after(&earlier, &["b"], |cases| {
+            let failed = cases.run_needed("a", "ended", || Err(Stop::error("known")));
+            assert_eq!(failed, Ran::Failed);
+            assert_eq!(cases.run_needed("a", "fine", || Ok(())), Ran::Fine);
+            assert_eq!(cases.run_needed("b", "shown", || Ok(())), Ran::Fine);
+            assert_eq!(cases.need("b", "quiet", None, || Ok(())), Ran::Fine);
+            cases.need("a", "broken", None, || Err(Stop::error("new")));
+            cases.run("b", "case", || Ok(()));
+        });
+        let expected = [
+            ("shown", Outcome::Pass),
+            ("broken", Outcome::Fail),
+            ("case", Outcome::Pass),
+        ];
+        assert_eq!(outcomes(&events), expected);
+        let needs = events.iter().filter_map(|event| match event {
+            Event::Begin { is_need, .. } => Some(*is_need),
+            _ => None,
+        });
+        let expected = [true, true, true, true, true, false];
+        assert_eq!(needs.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_ended_an_earlier_process_does_not_run_again() {
+        let earlier = after(&[], &["a", "b"]);
+        let events = events_after(&earlier, &[], |cases| {
+            assert_eq!(cases.run_needed("a", "", || panic!("again")), Ran::Failed);
+            assert_eq!(cases.need("b", "", None, || panic!("again")), Ran::Failed);
+            assert_eq!(cases.run("c", "", || Ok(())), Ran::Fine);
+        });
+        assert_eq!(outcomes(&events), [("", Outcome::Pass)]);
+    }
+
+    #[test]
+    fn a_long_message_is_shortened() {
+        let events = events_of(|cases| {
+            cases.run("a", "", || Err(Stop::error("x".repeat(10 * MESSAGE))));
+        });
+        let message = &results(&events)[0].message;
+        assert!(message.len() < 2 * MESSAGE && message.contains("bytes omitted"));
+    }
+
+    #[test]
+    fn an_excused_failure_is_skipped() {
+        let events = events_of(|cases| {
+            let why = || Some("why".to_owned());
+            let wrong = cases.run_within("a", "1", SECOND, why(), || Err(Stop::mismatch("no")));
+            assert_eq!(wrong, Ran::Failed);
+            cases.run_within("a", "2", SECOND, why(), || Ok(()));
+        });
+        assert!(matches!(&events[0], Event::Begin { excuse: Some(why), .. } if why == "why"));
+        assert_eq!(results(&events)[0].message, "why: mismatch: no");
+        let expected = [("1", Outcome::Skip), ("2", Outcome::Pass)];
+        assert_eq!(outcomes(&events), expected);
+    }
+
+    #[test]
+    fn a_remark_is_the_message_of_the_case_that_passes() {
+        let events = events_of(|cases| {
+            let remark = cases.remark.clone();
+            cases.run("a", "1", || {
+                remark.add("7 of 24 inputs");
+                remark.add("more");
+                Ok(())
+            });
+            cases.run("a", "2", || Ok(()));
+        });
+        let messages = results(&events).into_iter();
+        let messages: Vec<&str> = messages.map(|result| &*result.message).collect();
+        assert_eq!(messages, ["7 of 24 inputs; more", ""]);
+    }
+
+    #[test]
+    fn cases_with_a_budget_are_skipped_after_some_exceeded_theirs() {
+        let earlier = after(&["a:again"], &["a:fatal"]);
+        let events = events_after(&earlier, &[], |cases| {
+            let again = cases.need("a", "again", Some(SECOND), || Ok(()));
+            assert_eq!(again, Ran::Fine);
+            let fatal = cases.need("a", "fatal", Some(SECOND), || panic!("ran again"));
+            assert_eq!(fatal, Ran::Failed);
+            assert_eq!(
+                cases.run_within("a", "1", SECOND, None, || Ok(())),
+                Ran::Fine
+            );
+        });
+        assert_eq!(outcomes(&events), [("1", Outcome::Pass)]);
+        let earlier = Earlier {
+            overruns: MAX_OVERRUNS,
+            ..earlier
+        };
+        let events = events_after(&earlier, &[], |cases| {
+            let again = cases.need("a", "again", Some(SECOND), || Ok(()));
+            assert_eq!(again, Ran::Fine);
+            let new = cases.need("a", "new", Some(SECOND), || panic!("ran"));
+            assert_eq!(new, Ran::No);
+            cases.run_within("a", "1", SECOND, None, || panic!("ran"));
+        });
+        assert_eq!(outcomes(&events), [("1", Outcome::Skip)]);
+    }
+
+    #[test]
+    fn a_panic_fails_its_case_only() {
+        let events = events_of(|cases| {
+            assert_eq!(cases.run("a", "1", || panic!("oh {}", 1)), Ran::Failed);
+            assert_eq!(cases.run("a", "2", || Ok(())), Ran::Fine);
+        });
+        assert!(results(&events)[0].message.contains("oh 1"));
+    }
 }

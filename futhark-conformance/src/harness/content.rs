@@ -1,8 +1,8 @@
 //! The contents of a value, down to its scalars and arrays, and their comparison.
 
 use super::calls::download;
+use super::cases::{CheckResult, Stop, mismatch, skip};
 use super::make::Constructor;
-use super::steps::{StepResult, Stop, mismatch, skip};
 use crate::compare::{Difference, Within, compare, position};
 use crate::values::HostValue;
 use crate::values::data::{self, Component};
@@ -48,7 +48,7 @@ impl Content {
         ty: TypeRef,
         value: &Value,
         reading: Reading,
-    ) -> StepResult<Content> {
+    ) -> CheckResult<Content> {
         let Value::Opaque(opaque) = value else {
             return download(value).map(Content::Host);
         };
@@ -101,7 +101,7 @@ impl Content {
     ///
     /// # Errors
     /// If it does not have the documented format.
-    pub fn of_stored(name: &str, body: &[u8]) -> StepResult<Content> {
+    pub fn of_stored(name: &str, body: &[u8]) -> CheckResult<Content> {
         let parts = data::read(body).ok_or_else(|| {
             Stop::mismatch(format!(
                 "a stored value of type {name} does not have the documented format: {} bytes, {:02x?}",
@@ -124,7 +124,7 @@ impl Content {
     ///
     /// # Errors
     /// As [`Content::take`].
-    pub fn snapshot(program: &Program, ty: TypeRef, value: &Value) -> StepResult<Content> {
+    pub fn snapshot(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Content> {
         match Content::take(program, ty, value, Reading::Stored) {
             Err(Stop::Skip { .. }) => Content::take(program, ty, value, Reading::Parts),
             content => content,
@@ -139,7 +139,7 @@ impl Content {
         program: &Program,
         ty: TypeRef,
         value: &Value,
-    ) -> StepResult<Option<Content>> {
+    ) -> CheckResult<Option<Content>> {
         match Content::snapshot(program, ty, value) {
             Err(Stop::Skip { .. }) => Ok(None),
             content => content.map(Some),
@@ -196,7 +196,7 @@ impl Content {
     ///
     /// # Errors
     /// The first difference.
-    pub fn same(&self, now: &Content) -> StepResult {
+    pub fn same(&self, now: &Content) -> CheckResult {
         Ok(now.agrees(self, Within::Bits)?)
     }
 
@@ -210,7 +210,7 @@ impl Content {
         ty: TypeRef,
         value: &Value,
         location: &str,
-    ) -> StepResult {
+    ) -> CheckResult {
         let now = Content::snapshot(program, ty, value);
         now.and_then(|now| self.same(&now))
             .map_err(|stop| stop.at(location))
@@ -230,7 +230,7 @@ impl Content {
 ///
 /// # Errors
 /// If it does not have the documented format.
-pub fn stored_components(body: &[u8]) -> StepResult<Vec<Component>> {
+pub fn stored_components(body: &[u8]) -> CheckResult<Vec<Component>> {
     data::components(body)
         .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))
 }
@@ -278,7 +278,7 @@ impl<'a> Held<'a> {
 
     /// Adds a value with its current contents. A value whose contents are not accessible is
     /// dropped.
-    pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> StepResult {
+    pub fn hold(&mut self, what: impl Into<String>, ty: TypeRef, value: Value) -> CheckResult {
         if let Some(contents) = Content::accessible(self.program, ty, &value)? {
             self.values.push((what.into(), ty, value, contents));
         }
@@ -286,7 +286,7 @@ impl<'a> Held<'a> {
     }
 
     /// Compares every value with its snapshot.
-    pub fn check(&self) -> StepResult {
+    pub fn check(&self) -> CheckResult {
         let mut values = self.values.iter();
         values.try_for_each(|(what, ty, value, contents)| {
             let location = format!("{what}, after the call");

@@ -2,7 +2,7 @@
 
 use super::answers::Costs;
 use super::build::{self, BuildLock};
-use super::steps::{Ran, Remark, StepResult, Steps, Stop};
+use super::cases::{Cases, CheckResult, Ran, Remark, Stop};
 use crate::blocks::TestBlocks;
 use crate::devices::Device;
 use crate::inputs::{self, Random, Store};
@@ -43,12 +43,12 @@ pub struct Env<'a> {
     pub tuning: Result<Tuning, String>,
     /// What calls cost, as far as it was measured.
     pub costs: Costs,
-    /// The remark on the step that runs.
+    /// The remark on the case that runs.
     pub remark: Remark,
     /// The program for backend `c` by compilers, or why it is not available. Each library is loaded with a
     /// table of its own and shares nothing, so one process can compare several.
     pub others: Mutex<HashMap<String, Result<Library, String>>>,
-    /// The context that the steps share.
+    /// The context that the cases share.
     pub context: SharedContext,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// The time limit of a step that calls entry points of the library under test with generated
+    /// The time limit of a case that calls entry points of the library under test with generated
     /// inputs. The first call on some devices compiles kernels, or interprets them.
     #[must_use]
     pub fn limit(&self) -> Duration {
@@ -151,7 +151,7 @@ impl<'a> Env<'a> {
     ///
     /// # Errors
     /// The skip.
-    pub fn may_generate(&self, what: &str) -> StepResult {
+    pub fn may_generate(&self, what: &str) -> CheckResult {
         match &self.unchecked {
             None => Ok(()),
             Some(location) => Err(Stop::skip(format!(
@@ -185,7 +185,7 @@ impl<'a> Env<'a> {
     ///
     /// # Errors
     /// The reason.
-    pub fn fitting_tuning(&self) -> StepResult {
+    pub fn fitting_tuning(&self) -> CheckResult {
         let error = self.tuning.as_ref().err();
         error.map_or(Ok(()), |error| Err(Stop::error(error.clone())))
     }
@@ -224,40 +224,40 @@ impl<'a> Env<'a> {
     ///
     /// # Errors
     /// If the library cannot create a context.
-    pub fn context(&self) -> StepResult<Arc<Context>> {
+    pub fn context(&self) -> CheckResult<Arc<Context>> {
         Ok(self.context.get(|| self.new_context())?)
     }
 
-    /// Drops the shared context, so that the next step creates another one.
+    /// Drops the shared context, so that the next case creates another one.
     pub fn forget_context(&self) {
         self.context.forget();
     }
 
-    /// Runs a step in the shared context. If it fails, the next step gets a new context, so that a
+    /// Runs a case in the shared context. If it fails, the next case gets a new context, so that a
     /// context that no longer works does not fail it too.
-    pub fn step(
+    pub fn run_case(
         &self,
-        steps: &mut Steps<'_>,
+        cases: &mut Cases<'_>,
         check: &str,
         case: &str,
-        body: impl FnOnce(&Context) -> StepResult,
+        body: impl FnOnce(&Context) -> CheckResult,
     ) {
-        let ran = steps.run(check, case, || body(&*self.context()?));
+        let ran = cases.run(check, case, || body(&*self.context()?));
         if ran == Ran::Failed {
             self.forget_context();
         }
     }
 
-    /// Runs a step with generated inputs, as [`Env::step`]. It is skipped if it takes longer than
+    /// Runs a case with generated inputs, as [`Env::run_case`]. It is skipped if it takes longer than
     /// [`Env::limit`], or fails with an excuse.
-    pub fn step_generated(
+    pub fn run_generated(
         &self,
-        steps: &mut Steps<'_>,
+        cases: &mut Cases<'_>,
         check: &str,
         case: &str,
-        body: impl FnOnce() -> StepResult,
+        body: impl FnOnce() -> CheckResult,
     ) {
-        let ran = steps.run_within(check, case, self.limit(), self.excuse(), body);
+        let ran = cases.run_within(check, case, self.limit(), self.excuse(), body);
         if ran == Ran::Failed {
             self.forget_context();
         }
@@ -276,7 +276,7 @@ impl<'a> Env<'a> {
     ///
     /// # Errors
     /// A skip, if the program does not compile. The job of that compiler reports the failure.
-    pub fn sequential(&self, compiler: &CompilerInfo) -> StepResult<Library> {
+    pub fn sequential(&self, compiler: &CompilerInfo) -> CheckResult<Library> {
         let load = || {
             let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
             let (run, backend) = (&self.spec.run, Backend::C);

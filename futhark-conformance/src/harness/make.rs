@@ -2,10 +2,10 @@
 //! its parts, and values generated from a seed, which are small, so that calls with them are fast.
 
 use super::calls;
-use super::cases::known_inputs;
 use super::env::Env;
+use super::test_cases::known_inputs;
 use crate::harness::calls::{upload, upload_all};
-use crate::harness::steps::{StepResult, Stop, skip};
+use crate::harness::cases::{CheckResult, Stop, skip};
 use crate::inputs::{self, Input, Random, Taste};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Structure, TypeId, TypeRef, Variant};
@@ -143,7 +143,7 @@ impl<'a> Constructor<'a> {
 ///
 /// # Errors
 /// If it is a scalar or an array.
-pub fn as_opaque(value: &Value) -> StepResult<&Opaque> {
+pub fn as_opaque(value: &Value) -> CheckResult<&Opaque> {
     match value {
         Value::Opaque(opaque) => Ok(opaque),
         Value::Scalar(_) | Value::Array(_) => {
@@ -194,7 +194,7 @@ impl<'a> Maker<'a> {
     ///
     /// # Errors
     /// A skip if the program has no way to make such a value; a failure if an operation fails.
-    pub fn value(&mut self, ty: TypeRef) -> StepResult<Value> {
+    pub fn value(&mut self, ty: TypeRef) -> CheckResult<Value> {
         if self.depth == MAX_DEPTH {
             skip!(
                 "found no way to make a value of type {}",
@@ -211,11 +211,11 @@ impl<'a> Maker<'a> {
     ///
     /// # Errors
     /// As [`Maker::value`].
-    pub fn values(&mut self, types: impl IntoIterator<Item = TypeRef>) -> StepResult<Vec<Value>> {
+    pub fn values(&mut self, types: impl IntoIterator<Item = TypeRef>) -> CheckResult<Vec<Value>> {
         types.into_iter().map(|ty| self.value(ty)).collect()
     }
 
-    fn of_type(&mut self, ty: TypeRef) -> StepResult<Value> {
+    fn of_type(&mut self, ty: TypeRef) -> CheckResult<Value> {
         let id = match ty {
             TypeRef::Scalar(elem) => {
                 let scalar = self.host(elem, &[]);
@@ -252,7 +252,7 @@ impl<'a> Maker<'a> {
     }
 
     /// A value that an entry point returns.
-    fn produced(&mut self, id: TypeId) -> StepResult<Value> {
+    fn produced(&mut self, id: TypeId) -> CheckResult<Value> {
         let wanted = TypeRef::Type(id);
         let mut last = Stop::skip(format!(
             "no entry point returns a value of type {}",
@@ -283,7 +283,7 @@ impl<'a> Maker<'a> {
     ///
     /// # Errors
     /// As [`Maker::value`]; a skip if no test block shows arguments for a program with `#[unsafe]`.
-    pub fn arguments(&mut self, entry: &EntryPoint) -> StepResult<Vec<Value>> {
+    pub fn arguments(&mut self, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
         let known = match self.env.unchecked {
             Some(_) => known_inputs(self.env, entry).next(),
             None => None,

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! checks ─▶ session                     compare two implementations on generated inputs
-//!         ─▶ answers, cases             arguments and expected results
+//!         ─▶ answers, test_cases        arguments and expected results
 //!         ─▶ env                        libraries, contexts, settings
 //!         ─▶ calls, make, content, …    operations on values
-//!         ─▶ steps                      filter, run and report the steps of a check
+//!         ─▶ cases                      filter, run and report the cases of a check
 //! ```
 //!
 //! No module of the harness uses a check.
@@ -20,4 +20,4 @@ pub mod limits;
 pub mod make;
 mod script;
 pub mod session;
-pub mod steps;
+pub mod test_cases;

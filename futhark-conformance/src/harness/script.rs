@@ -4,9 +4,9 @@
 //! that is possible; the result of the whole script is not.
 
 use super::calls::{download, elem_of, listed_values, upload};
-use super::cases::{load, values_in};
+use super::cases::{CheckResult, Stop, error};
 use super::env::Env;
-use super::steps::{StepResult, Stop, error};
+use super::test_cases::{load, values_in};
 use crate::blocks::script::{self, Exp};
 use crate::values::{HostValue, found};
 use futhark_manifest::{ElemType, EntryPoint, Field, Program, Record, TypeRef};
@@ -24,7 +24,7 @@ pub fn arguments(
     context: &Context,
     entry: &EntryPoint,
     text: &str,
-) -> StepResult<Vec<Value>> {
+) -> CheckResult<Vec<Value>> {
     let exp = script::parse(text).map_err(|error| Stop::error(error.to_string()))?;
     let evaluation = Evaluation { env, context };
     let items = evaluation.value(&exp, &mut Vec::new())?.listed();
@@ -72,11 +72,11 @@ impl Made {
         })
     }
 
-    fn take(&self) -> StepResult<Value> {
+    fn take(&self) -> CheckResult<Value> {
         self.value.take().ok_or_else(|| self.given_away())
     }
 
-    fn get(&self) -> StepResult<Ref<'_, Value>> {
+    fn get(&self) -> CheckResult<Ref<'_, Value>> {
         Ref::filter_map(self.value.borrow(), Option::as_ref).map_err(|_| self.given_away())
     }
 
@@ -144,7 +144,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    fn value(&self, exp: &Exp, locals: &mut Locals) -> StepResult<Item> {
+    fn value(&self, exp: &Exp, locals: &mut Locals) -> CheckResult<Item> {
         match exp {
             Exp::Value(value) => Ok(Item::Constant(value.clone())),
             Exp::Tuple(parts) => self.values(parts, locals).map(Item::Tuple),
@@ -192,11 +192,11 @@ impl Evaluation<'_> {
         }
     }
 
-    fn values(&self, exps: &[Exp], locals: &mut Locals) -> StepResult<Vec<Item>> {
+    fn values(&self, exps: &[Exp], locals: &mut Locals) -> CheckResult<Vec<Item>> {
         exps.iter().map(|exp| self.value(exp, locals)).collect()
     }
 
-    fn call(&self, name: &str, mut arguments: Vec<Item>) -> StepResult<Item> {
+    fn call(&self, name: &str, mut arguments: Vec<Item>) -> CheckResult<Item> {
         let program = self.env.program();
         let entry = program.entry(name).ok_or_else(|| {
             Stop::error(format!(
@@ -237,16 +237,16 @@ impl Evaluation<'_> {
         ))
     }
 
-    fn apply(&self, entry: &EntryPoint, arguments: &[Rc<Made>]) -> StepResult<Vec<Value>> {
+    fn apply(&self, entry: &EntryPoint, arguments: &[Rc<Made>]) -> CheckResult<Vec<Value>> {
         let (consumed, observed): (Vec<_>, Vec<_>) = arguments
             .iter()
             .zip(&entry.inputs)
             .partition(|(_, input)| input.unique);
         // These first, so that a value that the call also observes is an error.
         let consumed = consumed.iter().map(|(made, _)| made.take());
-        let consumed: Vec<Value> = consumed.collect::<StepResult<_>>()?;
+        let consumed: Vec<Value> = consumed.collect::<CheckResult<_>>()?;
         let observed = observed.iter().map(|(made, _)| made.get());
-        let observed: Vec<Ref<'_, Value>> = observed.collect::<StepResult<_>>()?;
+        let observed: Vec<Ref<'_, Value>> = observed.collect::<CheckResult<_>>()?;
         let (mut consumed, mut observed) = (consumed.into_iter(), observed.iter());
         let arguments = entry.inputs.iter().filter_map(|input| match input.unique {
             true => consumed.next().map(Arg::Consume),
@@ -259,7 +259,7 @@ impl Evaluation<'_> {
     }
 
     /// The value, converted to a type if that is possible.
-    fn fitting(&self, item: &Item, ty: TypeRef) -> StepResult<Option<Item>> {
+    fn fitting(&self, item: &Item, ty: TypeRef) -> CheckResult<Option<Item>> {
         let program = self.env.program();
         let wanted = program.name_of(ty);
         if item.is_of(wanted) {
@@ -301,14 +301,14 @@ impl Evaluation<'_> {
         let fields: Vec<Ref<'_, Value>> = fields
             .iter()
             .map(|made| made.get())
-            .collect::<StepResult<_>>()?;
+            .collect::<CheckResult<_>>()?;
         let fields: Vec<&Value> = fields.iter().map(|value| &**value).collect();
         let made = self.context.record(wanted, &fields)?;
         Ok(Some(Item::of(Value::Opaque(made))))
     }
 
     /// The fields of a value whose type is a named record.
-    fn same_fields(&self, made: &Made, record: &Record) -> StepResult<Option<Vec<Item>>> {
+    fn same_fields(&self, made: &Made, record: &Record) -> CheckResult<Option<Vec<Item>>> {
         let own = record_named(self.env.program(), &made.type_name);
         let field = |field: &Field| (field.name.clone(), field.ty);
         let alike = |own: &Record| {
@@ -322,13 +322,13 @@ impl Evaluation<'_> {
             Value::Opaque(opaque) if own.is_some_and(alike) => {
                 let project = |field: &Field| Ok(Item::of(opaque.project(&field.name)?));
                 let parts = record.fields.iter().map(project);
-                parts.collect::<StepResult<_>>().map(Some)
+                parts.collect::<CheckResult<_>>().map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    fn made(&self, item: Item) -> StepResult<Rc<Made>> {
+    fn made(&self, item: Item) -> CheckResult<Rc<Made>> {
         match item {
             Item::Made(made) => Ok(made),
             Item::Constant(value) => Ok(Made::new(upload(self.context, &value)?)),
@@ -339,7 +339,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn builtin(&self, name: &str, arguments: &[Item]) -> StepResult<Item> {
+    fn builtin(&self, name: &str, arguments: &[Item]) -> CheckResult<Item> {
         if !matches!(name, "$loaddata" | "$loadbytes") {
             error!(
                 "the script calls {}, which is not a builtin function",

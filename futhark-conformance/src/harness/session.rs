@@ -3,10 +3,10 @@
 
 use super::answers;
 use super::calls;
-use super::cases::known_inputs;
+use super::cases::{CheckResult, Stop, skip};
 use super::content::{Content, Reading};
 use super::env::{Env, SharedContext};
-use super::steps::{StepResult, Stop, skip};
+use super::test_cases::known_inputs;
 use crate::compare::{Difference, Within};
 use crate::inputs::{self, Call, Draw, Input, Kept, Limits, Pace, Refusal, Store, Trial};
 use futhark_manifest::{ElemType, EntryPoint, Program};
@@ -75,7 +75,7 @@ struct Session<'a> {
 ///
 /// # Errors
 /// The simplest input found for which the results differ; a skip if both sides refuse every input.
-pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>) -> StepResult {
+pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>) -> CheckResult {
     let mut session = Session {
         sides,
         entry,
@@ -97,7 +97,7 @@ pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>)
 }
 
 impl Session<'_> {
-    fn generate(&mut self) -> StepResult {
+    fn generate(&mut self) -> CheckResult {
         let (sides, entry) = (self.sides, self.entry);
         let env = sides.env;
         let kept = match env.unchecked {
@@ -137,7 +137,7 @@ impl Session<'_> {
 
     /// Compares both sides on an input with this maximum extent; 0 for an input that is simple
     /// already.
-    fn compare(&mut self, extent: usize, tree: Option<Tree>, arguments: Vec<Input>) -> StepResult {
+    fn compare(&mut self, extent: usize, tree: Option<Tree>, arguments: Vec<Input>) -> CheckResult {
         let sides = self.sides;
         let name = &self.entry.name;
         let begun = Instant::now();
@@ -178,7 +178,7 @@ impl Session<'_> {
         &self,
         arguments: &[Input],
         expected: &Outcome,
-    ) -> StepResult<Option<Difference>> {
+    ) -> CheckResult<Option<Difference>> {
         let sides = self.sides;
         if sides.untrapped && has_bad_size(expected) {
             return Ok(None);
@@ -197,7 +197,11 @@ impl Session<'_> {
         Ok(agree(&actual, expected, sides.within).err())
     }
 
-    fn simplest(&self, tree: &mut Tree, found: Difference) -> StepResult<(Vec<Input>, Difference)> {
+    fn simplest(
+        &self,
+        tree: &mut Tree,
+        found: Difference,
+    ) -> CheckResult<(Vec<Input>, Difference)> {
         // Simplifying must not turn a difference that breaks a promise into one that does not.
         let counted = counts(&found, &tree.current());
         let tries = match self.sides.env.device().is_slow() {
@@ -244,7 +248,7 @@ fn draws(
     sides: &Sides<'_>,
     entry: &EntryPoint,
     cases: u32,
-) -> StepResult<Box<dyn Iterator<Item = Draw>>> {
+) -> CheckResult<Box<dyn Iterator<Item = Draw>>> {
     let env = sides.env;
     if env.unchecked.is_some() && !entry.inputs.is_empty() {
         let shown: Vec<_> = known_inputs(env, entry).collect();
@@ -363,7 +367,7 @@ pub trait Answer {
     ///
     /// # Errors
     /// If the call cannot be made, or its results cannot be read.
-    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome>;
+    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome>;
 }
 
 /// The outcome of a call: its results, or why there are none.
@@ -442,7 +446,7 @@ impl<'a> Side<'a> {
     ///
     /// # Errors
     /// If no context can be created.
-    pub fn context(&self) -> StepResult<Arc<Context>> {
+    pub fn context(&self) -> CheckResult<Arc<Context>> {
         let Some((library, context)) = &self.other else {
             return self.env.context();
         };
@@ -452,7 +456,7 @@ impl<'a> Side<'a> {
 }
 
 impl Answer for Side<'_> {
-    fn run(&self, entry: &str, arguments: &[Input]) -> StepResult<Outcome> {
+    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome> {
         let context = self.context()?;
         let outcome = call(&context, entry, arguments, self.reading)?;
         if matches!(&outcome, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::ContextLost) {
@@ -470,7 +474,7 @@ fn call(
     entry: &str,
     arguments: &[Input],
     reading: Reading,
-) -> StepResult<Outcome> {
+) -> CheckResult<Outcome> {
     let program = context.library().program();
     let Some(entry) = program.entry(entry) else {
         return Ok(Err(Refusal::Unfit));
@@ -489,7 +493,7 @@ fn call(
             Reading::Parts | Reading::Elements => content,
         })
     });
-    contents.collect::<StepResult<_>>().map(Ok)
+    contents.collect::<CheckResult<_>>().map(Ok)
 }
 
 #[cfg(test)]

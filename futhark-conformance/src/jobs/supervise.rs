@@ -6,8 +6,8 @@
 //!
 //! | a child dies | result of the case | the next child |
 //! |---|---|---|
-//! | by the budget of something that others need (`Steps::need`) | none | goes on with the others |
-//! | by the budget of a case (`Steps::run_within`) | skipped | goes on with the others |
+//! | by the budget of something that others need (`Cases::need`) | none | goes on with the others |
+//! | by the budget of a case (`Cases::run_within`) | skipped | goes on with the others |
 //! | in a case, in any other way | a failure | goes on with the others |
 //! | between two cases | a failure of `lifecycle: process` | none |
 //!
@@ -15,7 +15,7 @@
 //! in the next ones without being run, which then skip what depends on it.
 //!
 //! The job ends early after [`MAX_DEATHS`] or [`MAX_TIMEOUTS`]; a child skips cases with a budget after
-//! [`crate::harness::steps::MAX_OVERRUNS`]. How a child is waited for and killed is described in
+//! [`crate::harness::cases::MAX_OVERRUNS`]. How a child is waited for and killed is described in
 //! [`super::process`].
 
 use super::process::{self, Death, Process};

@@ -126,7 +126,7 @@ impl Verdict {
     }
 }
 
-/// The time limit, in seconds, of a step that must exceed it.
+/// The time limit, in seconds, of a case that must exceed it.
 const TIMEOUT: &str = "3";
 
 /// Plants a fault and runs the check that must find it.
@@ -149,7 +149,7 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
     };
     let mut run = if fault.cause == "timeout" {
         // Compile in a separate run with the usual time limit, and optimised, because otherwise a
-        // step that times out is compiled and run again with optimisation.
+        // case that times out is compiled and run again with optimisation.
         setting.run(nursery, &["--check", "compile", "--optimise"]);
         let limited = ["--check", &check, "--timeout", TIMEOUT, "--optimise"];
         setting.run(nursery, &limited)

@@ -1,4 +1,4 @@
-//! Misuse of a device that drivers do not report. The emulated device does, and the step fails.
+//! Misuse of a device that drivers do not report. The emulated device does, and the case fails.
 
 use super::fault;
 use crate::fault::{Fault, Part, code};
