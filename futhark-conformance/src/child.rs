@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// The subcommand of a child process: no word that a test is filtered by.
+/// The subcommand of a child process. It starts with `@`, so that it is never taken for a test filter.
 pub const COMMAND: &str = "@job";
 
 /// Runs the job that the first line of the standard input describes, and reports events on the standard
@@ -107,8 +107,7 @@ fn check(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
     checks::run(&env, cases);
 }
 
-/// Removes the memory limit of compilers from this process for a driver, which reserves more address space than it
-/// uses.
+/// Lifts the memory limit of this process, because GPU drivers reserve more address space than they use.
 fn lift_limits(device: &Device) {
     if device.backend.is_gpu() && !device.is_emulated() {
         limits::lift();
@@ -163,7 +162,7 @@ fn try_device(spec: &JobSpec, name: &mut String) -> CheckResult<bool> {
     if backend.is_gpu() {
         let number = spec.device.choice.as_deref().unwrap_or("#0");
         let number: usize = number.trim_start_matches('#').parse().unwrap_or_default();
-        // That there is none is an error of the context.
+        // If there is none, creating the context fails.
         let devices = library.devices().unwrap_or_default();
         *name = devices.get(number).map(named).unwrap_or_default();
     }

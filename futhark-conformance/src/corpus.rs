@@ -266,7 +266,7 @@ fn reason_to_skip(path: &Path) -> io::Result<Option<String>> {
     };
     // Errors in test blocks are reported when the program is checked.
     let blocks = TestBlocks::parse(&source).unwrap_or_default();
-    if let Some(reason) = blocks.set_aside() {
+    if let Some(reason) = blocks.disabled_by_tag() {
         return Ok(Some(reason));
     }
     // `main` is always an entry point.
@@ -419,10 +419,7 @@ mod tests {
             ("main.fut", "def -- it\n  main = 1i32"),
             ("marked.fut", "#[attr(x)]\nentry f = 1i32"),
             ("wrong.fut", "-- ==\n-- error: scope\n"),
-            (
-                "set_aside.fut",
-                "-- ==\n-- tags { disable }\nentry f = 1i32",
-            ),
+            ("disabled.fut", "-- ==\n-- tags { disable }\nentry f = 1i32"),
             ("bytes.fut", ""),
         ]);
         fs::write(folder.path().join("bytes.fut"), [0xff, 0xfe]).unwrap();
@@ -433,7 +430,7 @@ mod tests {
             .collect();
         assert_eq!(
             names(folder.path(), &skipped),
-            ["bytes.fut", "lib.fut", "set_aside.fut"]
+            ["bytes.fut", "lib.fut", "disabled.fut"]
         );
     }
 

@@ -1,9 +1,9 @@
-//! Chooses the jobs of a quick run: a part of a corpus that covers what the whole corpus covers.
+//! Chooses the jobs of a quick run: a selection that covers what the whole corpus covers.
 //!
 //! A *construct* is a property of a program that checks depend on: a type in its manifest, a consumed
-//! parameter, a kind of test case, an operator in its source. Each has a topic, and the catalog names the
+//! parameter, a kind of test case, an operator in its source. Each has a topic, and the list of checks names the
 //! topics of each check. The file `constructs.jsonl` of a corpus lists the constructs of its programs; a test of
-//! this module writes it. The part contains every combination of check and construct, at least once per
+//! this module writes it. The selection contains every combination of check and construct, at least once per
 //! unit of the construct's scope:
 //!
 //! | scope of the construct | once per |
@@ -158,8 +158,8 @@ impl Constructs {
     }
 }
 
-/// A part of jobs that covers everything.
-pub struct Part {
+/// Jobs that cover everything that all jobs cover.
+pub struct Selection {
     /// The jobs by their indices, and the checks that each must run, in the order of choice.
     pub jobs: Vec<(usize, Vec<CheckPattern>)>,
     /// The number of constructs that are covered.
@@ -179,7 +179,7 @@ pub fn choose(
     constructs: &Constructs,
     expectations: &Expectations,
     cost: impl Fn(&Job) -> u64,
-) -> Part {
+) -> Selection {
     let mut numbers: BTreeMap<Combination<'_>, usize> = BTreeMap::new();
     // Each job with its cost, the combinations that it adds, by number and with their checks, and the checks
     // that are expected to fail.
@@ -235,7 +235,7 @@ pub fn choose(
     let constructs: BTreeSet<&Construct> =
         numbers.keys().map(|(_, construct, _)| *construct).collect();
     let checks: BTreeSet<&str> = numbers.keys().map(|(check, ..)| *check).collect();
-    Part {
+    Selection {
         jobs: chosen,
         constructs: constructs.len(),
         checks: checks.len(),

@@ -124,7 +124,7 @@ struct File {
     expect: Vec<Expectation>,
 }
 
-/// The entries of all lists of a run.
+/// All expected failures of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
     list: Vec<Expectation>,
@@ -141,8 +141,12 @@ impl Expectations {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let folder = path.parent().unwrap_or(Path::new(""));
         let added = text.and_then(|text| Expectations::parse(&text, folder));
-        let added =
-            added.map_err(|why| anyhow!("read the expectations in {}: {why}", path.display()))?;
+        let added = added.map_err(|why| {
+            anyhow!(
+                "failed to read the expectations in {}: {why}",
+                path.display()
+            )
+        })?;
         self.list.extend(added.list);
         self.texts.extend(added.texts);
         Ok(())
@@ -187,24 +191,24 @@ impl Expectations {
         }
     }
 
-    /// The number of the first entry about a result, and its first pattern that matches the check.
-    fn first(&self, job: &JobId, result: &CaseResult) -> Option<(usize, &CheckPattern)> {
+    /// The first entry that matches the result: its index, and its pattern that matches the check.
+    fn first_match(&self, job: &JobId, result: &CaseResult) -> Option<(usize, &CheckPattern)> {
         let CaseResult { check, case, .. } = result;
         let mut entries = self.list.iter().enumerate();
-        entries.find_map(|(number, entry)| {
+        entries.find_map(|(index, entry)| {
             let mut checks = entry.check.0.iter();
             let pattern = checks.find(|pattern| pattern.matches(check, case))?;
-            entry.is_about(job).then_some((number, pattern))
+            entry.is_about(job).then_some((index, pattern))
         })
     }
 
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
     pub fn judge(&self, job: &JobId, result: &mut CaseResult) {
-        let Some((number, pattern)) = self.first(job, result) else {
+        let Some((index, pattern)) = self.first_match(job, result) else {
             return;
         };
-        let entry = &self.list[number];
+        let entry = &self.list[index];
         match result.outcome {
             Outcome::Fail => {
                 result.outcome = Outcome::ExpectedFail;
@@ -216,7 +220,7 @@ impl Expectations {
                     ..entry.unexpected(&result.check, &result.case)
                 };
             }
-            // No result contradicts the entry, or all cases of the check together do.
+            // Whole checks are judged at the end, by `passed_checks`.
             Outcome::Pass | Outcome::Skip | Outcome::ExpectedFail => {}
         }
     }
@@ -227,20 +231,19 @@ impl Expectations {
     pub fn passed_checks(&self, job: &JobId, judged: &[CaseResult]) -> Vec<CaseResult> {
         let mut has_failed: BTreeMap<(usize, &str), bool> = BTreeMap::new();
         for result in judged {
-            let Some((number, pattern)) = self.first(job, result) else {
+            let Some((index, pattern)) = self.first_match(job, result) else {
                 continue;
             };
-            let check = (number, result.check.as_str());
+            let check = (index, result.check.as_str());
             match result.outcome {
-                _ if self.list[number].sometimes || !pattern.is_whole() => {}
+                _ if self.list[index].sometimes || !pattern.is_whole() => {}
                 Outcome::ExpectedFail => drop(has_failed.insert(check, true)),
                 Outcome::Pass => drop(has_failed.entry(check).or_insert(false)),
                 Outcome::Fail | Outcome::Skip => {}
             }
         }
         let passed = has_failed.iter().filter(|(_, has_failed)| !**has_failed);
-        let unexpected =
-            passed.map(|((number, check), _)| self.list[*number].unexpected(check, ""));
+        let unexpected = passed.map(|((index, check), _)| self.list[*index].unexpected(check, ""));
         unexpected.collect()
     }
 

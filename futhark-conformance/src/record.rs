@@ -191,7 +191,7 @@ pub struct Header {
     pub generator: String,
     /// The seed of generated inputs.
     pub seed: u64,
-    /// The part of the run, if it has parts.
+    /// The shard of the run, if it has shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// The compilers.

@@ -52,11 +52,11 @@ impl TestBlocks {
 
     /// Why the program is excluded on all backends, if a tag excludes it.
     #[must_use]
-    pub fn set_aside(&self) -> Option<String> {
+    pub fn disabled_by_tag(&self) -> Option<String> {
         let tag = self
             .tags
             .iter()
-            .find(|tag| SET_ASIDE.contains(&tag.as_str()))?;
+            .find(|tag| DISABLING_TAGS.contains(&tag.as_str()))?;
         Some(format!("tagged {tag}"))
     }
 }
@@ -123,7 +123,8 @@ impl Case {
     #[must_use]
     pub fn excluded(&self, backend: Backend) -> Option<String> {
         let no_backend = format!("no_{backend}");
-        let excludes = |tag: &&String| **tag == no_backend || SET_ASIDE.contains(&tag.as_str());
+        let excludes =
+            |tag: &&String| **tag == no_backend || DISABLING_TAGS.contains(&tag.as_str());
         let tag = self.tags.iter().find(excludes)?;
         Some(format!("tagged {tag}"))
     }
@@ -134,7 +135,7 @@ impl Case {
 pub const MOST_CASES: usize = 10_000;
 
 /// Tags that exclude on all backends.
-const SET_ASIDE: [&str; 2] = ["disable", "notest"];
+const DISABLING_TAGS: [&str; 2] = ["disable", "notest"];
 
 /// The source of values.
 #[derive(Clone, Debug, PartialEq, Eq)]

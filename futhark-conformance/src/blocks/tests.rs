@@ -155,10 +155,10 @@ fn tags_exclude_cases_and_programs() {
     };
     assert_eq!(excluded(Backend::C), [false, true, true, false]);
     assert_eq!(excluded(Backend::OpenCl), [true, true, true, false]);
-    assert!(blocks.set_aside().is_none());
-    let set_aside = |tags: &str| read(&format!("-- ==\n-- tags {{ {tags} }}\n")).set_aside();
-    assert_eq!(set_aside("a disable").as_deref(), Some("tagged disable"));
-    assert_eq!(set_aside("a no_c").as_deref(), None);
+    assert!(blocks.disabled_by_tag().is_none());
+    let disabled = |tags: &str| read(&format!("-- ==\n-- tags {{ {tags} }}\n")).disabled_by_tag();
+    assert_eq!(disabled("a disable").as_deref(), Some("tagged disable"));
+    assert_eq!(disabled("a no_c").as_deref(), None);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub enum Compiled {
 /// Compiles the program, and compares warnings and errors with the test blocks.
 pub fn check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compiled {
     let mut compiled = Compiled::No;
-    let mut refusal = None;
+    let mut error_result = None;
     cases.run_needed("compile", "", || {
         match (build.run(), &blocks.compile_error) {
             (Ok(artifact), None) => {
@@ -31,16 +31,16 @@ pub fn check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compi
             }
             (Err(error), Some(expected)) if error.kind() == ErrorKind::Program => {
                 compiled = Compiled::NoAsExpected;
-                let verdict = expected_error(expected, &error);
-                refusal = Some(verdict.clone());
-                verdict
+                let result = expected_error(expected, &error);
+                error_result = Some(result.clone());
+                result
             }
             (Err(error), _) => Err(failure(&error)),
         }
     });
-    // The test block states this error, so a run of `blocks` alone reports it too.
-    if let Some(verdict) = refusal {
-        cases.run("blocks", "compile error", || verdict);
+    // Also reported as a case of `blocks`, because the test block states this error.
+    if let Some(result) = error_result {
+        cases.run("blocks", "compile error", || result);
     }
     compiled
 }
@@ -49,8 +49,8 @@ pub fn check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compi
 /// message.
 fn expected_error(expected: &ErrorPattern, error: &Error) -> CheckResult {
     let message = format!("{error:#}");
-    let said = message.split_once('\n').map_or("", |(_, said)| said);
-    if expected.matches(said) {
+    let compiler_output = message.split_once('\n').map_or("", |(_, output)| output);
+    if expected.matches(compiler_output) {
         return Ok(());
     }
     mismatch!("expected {expected}, got:\n{message}")

@@ -14,7 +14,7 @@ const ALSO_FOR: &str = "--also-compile-for=";
 /// The beginning of the device's message if the compiler does not know the architecture.
 const UNKNOWN: &str = "an architecture that is not known to ";
 
-/// Compiles the kernels with the real compilers. The emulated device runs them, because it gets the
+/// Compiles the kernels with the real compilers. The emulated device calls these compilers, because it gets the
 /// source of the kernels and all options.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let backend = env.program().backend;

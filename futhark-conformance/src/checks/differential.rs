@@ -24,8 +24,8 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         return;
     };
     let input = env.spec.run.input.as_deref();
-    let alone = match input.map(Kept::read).transpose() {
-        Ok(alone) => alone,
+    let only_input = match input.map(Kept::read).transpose() {
+        Ok(kept) => kept,
         Err(error) => {
             let message = format!("failed to read the input: {error}");
             cases.run("differential", "", || Err(Stop::error(message)));
@@ -48,10 +48,13 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             false => CASES,
         }),
         within: Within::Tolerance,
-        untrapped: backend.is_gpu(),
+        ignores_overflow: backend.is_gpu(),
     };
     for entry in env.program().entries() {
-        if alone.as_ref().is_some_and(|kept| kept.entry != entry.name) {
+        if only_input
+            .as_ref()
+            .is_some_and(|kept| kept.entry != entry.name)
+        {
             continue;
         }
         if is_unordered(env, entry) {
@@ -62,9 +65,9 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             cases.skip("differential", &entry.name, &reason);
             continue;
         }
-        let alone = alone.as_ref().map(|kept| kept.arguments.clone());
+        let arguments = only_input.as_ref().map(|kept| kept.arguments.clone());
         env.run_generated(cases, "differential", &entry.name, || {
-            session::compare(&sides, entry, alone)
+            session::compare(&sides, entry, arguments)
         });
     }
 }

@@ -61,7 +61,7 @@ pub fn check(env: &Env<'_>, name: &str) -> CheckResult {
             false => CASES,
         }),
         within: Within::Bits,
-        untrapped: false,
+        ignores_overflow: false,
     };
     let attribute = Attribute::of(&std::fs::read_to_string(env.source)?, name);
     let Some(generator) = attribute.generator else {

@@ -51,7 +51,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         store: &env.store(&store),
         cases: env.cases().unwrap_or(CASES),
         within: Within::Bits,
-        untrapped: true,
+        ignores_overflow: true,
     };
     for entry in env.program().entries() {
         env.run_generated(cases, "server", &entry.name, || {

@@ -41,7 +41,7 @@ const NO_MORE: [&str; 2] = ["Could not find acceptable", "No suitable"];
 
 /// Finds the devices of each backend by running a small program.
 ///
-/// A backend has each device that it lists, on any platform; devices with equal names count once.
+/// Every device that a backend lists is included, on any platform; devices with equal names count once.
 /// Every backend is in the result: without a usable device, with the reason.
 #[must_use]
 pub fn find(search: &Search<'_>) -> Vec<Device> {
@@ -53,7 +53,9 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
     if backends.contains(&Backend::OpenCl) {
         candidates.extend(pocl(search));
     }
-    let lists = parallel::map(&candidates, candidates.len(), |first| list(first, search));
+    let lists = parallel::map(&candidates, candidates.len(), |first| {
+        try_all(first, search)
+    });
     let mut devices: Vec<Device> = Vec::new();
     for device in lists.into_iter().flatten() {
         // Reports could not distinguish devices with one name.
@@ -73,7 +75,7 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
         .collect();
     if !missing.is_empty() {
         for mut device in emulated(&missing, search) {
-            // It replaces the real device and has its reason.
+            // The emulated device replaces the real one, and says why the real one is not used.
             let is_real = |other: &mut Device| other.backend == device.backend;
             if let Some(real) = devices.extract_if(.., is_real).next() {
                 device.reason = match device.usable {
@@ -92,9 +94,9 @@ fn can_be_emulated(backend: Backend) -> bool {
     matches!(backend, Backend::Cuda | Backend::Hip)
 }
 
-/// The devices of a list, of which the first is a candidate. The list ends at its last device, or at the first one
-/// that fails, because the following devices may fail with the same error.
-fn list(first: &Device, search: &Search<'_>) -> Vec<Device> {
+/// Tries device 0, 1, … of a backend on one platform, of which `first` is device 0. Ends after the last device, or
+/// after the first one that fails, because the following devices may fail with the same error.
+fn try_all(first: &Device, search: &Search<'_>) -> Vec<Device> {
     let mut devices = vec![tried(first, search)];
     for number in 1..MOST {
         if !devices
@@ -131,7 +133,7 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
                 unknown.environment = emulated.environment(&settings);
                 let tried = (search.probe)(&unknown);
                 Device {
-                    // It needs nothing more from the machine. If it does not work, its jobs must fail.
+                    // It needs no hardware. If it does not work, its jobs must fail.
                     usable: true,
                     failure: tried.failure + &tried.reason,
                     reason: String::new(),

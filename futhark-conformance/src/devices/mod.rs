@@ -218,29 +218,30 @@ pub fn insist(emulate: Emulate, devices: &[Device]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The columns of a run among devices in the order of their backends: all usable ones. For a requested backend
-/// without one, programs are only compiled.
+/// The devices that jobs run on: all usable ones among `devices`, which are in the order of their backends. A backend
+/// that `--backend` names and that has none keeps one unusable device, for which programs are only compiled.
+/// Other backends were not probed, so that the result has only the backends of `--backend`, if it was given.
 ///
 /// # Errors
 /// If there are neither devices nor requested backends.
-pub fn columns(devices: &[Device], asked: &[Backend]) -> anyhow::Result<Vec<Device>> {
+pub fn devices_to_run(devices: &[Device], asked: &[Backend]) -> anyhow::Result<Vec<Device>> {
     let works = |backend| {
         devices
             .iter()
             .any(|one| one.usable && one.backend == backend)
     };
-    let is_column = |device: &&Device| {
+    let is_run = |device: &&Device| {
         device.usable || asked.contains(&device.backend) && !works(device.backend)
     };
-    let mut columns: Vec<Device> = devices.iter().filter(is_column).cloned().collect();
-    columns.dedup_by(|one, other| !one.usable && one.backend == other.backend);
-    if columns.is_empty() {
+    let mut chosen: Vec<Device> = devices.iter().filter(is_run).cloned().collect();
+    chosen.dedup_by(|one, other| !one.usable && one.backend == other.backend);
+    if chosen.is_empty() {
         let reasons = devices.iter();
         let reasons = reasons.map(|device| format!("\n{}: {}", device.backend, device.reason));
         let reasons: String = reasons.collect();
         bail!("no backend can be used on this machine:{reasons}");
     }
-    Ok(columns)
+    Ok(chosen)
 }
 
 /// The name of the host as a device.
@@ -357,10 +358,10 @@ mod tests {
     }
 
     #[test]
-    fn only_requested_backends_get_a_column_without_a_device() {
+    fn only_requested_backends_keep_an_unusable_device() {
         let names = |devices: &[Device], asked: &[Backend]| -> Vec<String> {
-            let columns = columns(devices, asked).unwrap_or_default();
-            columns.into_iter().map(|device| device.name).collect()
+            let chosen = devices_to_run(devices, asked).unwrap_or_default();
+            chosen.into_iter().map(|device| device.name).collect()
         };
         assert_eq!(names(&devices(), &[]), ["cpu", "A: first", "B: second"]);
         let asked = [Backend::OpenCl, Backend::Cuda];
@@ -368,7 +369,7 @@ mod tests {
             names(&devices()[1..], &asked),
             ["A: first", "B: second", ""]
         );
-        // A backend has its usable devices as columns, or one column without a device.
+        // A backend has its usable devices, or one that is not usable.
         let broken = Device::unknown(Backend::OpenCl);
         let mut with_broken = vec![broken.clone()];
         with_broken.extend(devices());
@@ -377,6 +378,6 @@ mod tests {
             names(&[broken.clone(), broken.clone()], &[Backend::OpenCl]),
             [""]
         );
-        assert!(columns(&[broken], &[]).is_err());
+        assert!(devices_to_run(&[broken], &[]).is_err());
     }
 }

@@ -51,7 +51,7 @@ pub struct Sides<'a> {
     /// How exactly results must agree.
     pub within: Within,
     /// Whether the side under test continues after an overflow that the oracle reports as an error.
-    pub untrapped: bool,
+    pub ignores_overflow: bool,
 }
 
 /// How to simplify an input.
@@ -70,12 +70,16 @@ struct Session<'a> {
     refused: Option<String>,
 }
 
-/// Compares both sides on inputs of an entry point: on `alone`, if there is one, or on kept inputs and on
+/// Compares both sides on inputs of an entry point: on `only_input`, if there is one, or on kept inputs and on
 /// generated ones. How to generate them is learned from trial calls of the oracle.
 ///
 /// # Errors
 /// The simplest input found for which the results differ; a skip if both sides refuse every input.
-pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>) -> CheckResult {
+pub fn compare(
+    sides: &Sides<'_>,
+    entry: &EntryPoint,
+    only_input: Option<Vec<Input>>,
+) -> CheckResult {
     let mut session = Session {
         sides,
         entry,
@@ -84,7 +88,7 @@ pub fn compare(sides: &Sides<'_>, entry: &EntryPoint, alone: Option<Vec<Input>>)
         answered: false,
         refused: None,
     };
-    match alone {
+    match only_input {
         Some(arguments) => session.compare(0, None, arguments)?,
         None => session.generate()?,
     }
@@ -180,7 +184,7 @@ impl Session<'_> {
         expected: &Outcome,
     ) -> CheckResult<Option<Difference>> {
         let sides = self.sides;
-        if sides.untrapped && has_bad_size(expected) {
+        if sides.ignores_overflow && has_bad_size(expected) {
             return Ok(None);
         }
         sides.store.running(&Kept {

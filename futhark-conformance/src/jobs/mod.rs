@@ -8,7 +8,7 @@ mod queue;
 mod supervise;
 
 pub use process::{GUARD, Guard, end_with_parent, wait_for_end};
-pub use queue::{Queue, Shard, part};
+pub use queue::{Queue, Shard, of_shard};
 
 use crate::devices::{self, Device};
 use crate::expect::Expectations;

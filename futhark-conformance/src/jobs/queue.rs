@@ -1,4 +1,4 @@
-//! The jobs of a part of a run, `I/N`, and the order in which workers take them.
+//! The jobs of a shard of a run, `I/N`, and the order in which workers take them.
 
 use super::Job;
 use crate::parallel;
@@ -9,17 +9,17 @@ use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Part `index` of `count` parts of a run.
+/// Shard `index` of `count` shards of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
-    /// The number of this part, counted from 1.
+    /// The number of this shard, counted from 1.
     pub index: usize,
-    /// The number of parts.
+    /// The number of shards.
     pub count: usize,
 }
 
-/// The most parts. Reports list those that are missing.
+/// The most shards. Reports list those that are missing.
 const MOST: usize = 10_000;
 
 impl FromStr for Shard {
@@ -62,7 +62,7 @@ impl fmt::Display for Shard {
 
 /// The jobs of a part: groups of jobs such that the parts take about the same time. Depends on nothing but the
 /// jobs and their estimated times.
-pub fn part(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
+pub fn of_shard(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
     let mut by_build: BTreeMap<(String, String), Vec<Job>> = BTreeMap::new();
     for job in jobs {
         let (program, compiler) = job.build();
@@ -240,7 +240,7 @@ mod tests {
             job.seconds += number as f64;
         }
         let parts: Vec<Vec<Job>> = (1..=3)
-            .map(|index| part(jobs.clone(), Shard { index, count: 3 }))
+            .map(|index| of_shard(jobs.clone(), Shard { index, count: 3 }))
             .collect();
         let seconds = |jobs: &[Job]| jobs.iter().map(|job| job.seconds).sum::<f64>();
         for job in &jobs {
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn few_jobs_are_divided_one_by_one() {
         let mut jobs = jobs(1);
-        let count = |jobs: &[Job], text: &str| part(jobs.to_vec(), text.parse().unwrap()).len();
+        let count = |jobs: &[Job], text: &str| of_shard(jobs.to_vec(), text.parse().unwrap()).len();
         assert_eq!([count(&jobs, "1/2"), count(&jobs, "2/2")], [2, 2]);
         jobs[0].seconds = 4.0;
         assert_eq!([count(&jobs, "1/2"), count(&jobs, "2/2")], [1, 3]);

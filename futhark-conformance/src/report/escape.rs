@@ -68,8 +68,8 @@ impl Escaper for Html {
 }
 
 /// Quotes a word for a shell, so that it is one line of visible characters. A word with hidden
-/// characters or `##` is quoted as `$'...'`, which POSIX has since 2024, and
-/// bash, zsh and BusyBox have had before.
+/// characters or `##` is quoted as `$'...'`, which is in POSIX 2024 and in older bash,
+/// zsh and BusyBox.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);

@@ -1,7 +1,7 @@
 //! The report for people: one HTML page that needs no other file and no server,
 //! `templates/report.html`.
 //!
-//! The sums, the failures and the times are in the page itself, so that it can be read without scripts.
+//! The totals, the failures and the times are in the page itself, so that it can be read without scripts.
 //! The table of programs is drawn by `templates/report.js` from compact JSON, because as HTML it would
 //! be ten times as large.
 

@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Longer estimates of the time that is left are not shown.
-const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+const MAX_ETA: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The number of jobs of which each has a line.
 const LINES: u64 = 300;
 /// The time after which a job has a line anyway.
-const PAUSE: Duration = Duration::from_secs(20);
+const LINE_INTERVAL: Duration = Duration::from_secs(20);
 
 /// The progress display of a run.
 pub struct Progress {
@@ -71,7 +71,7 @@ impl Progress {
     pub fn finished(&mut self, job: &JobId, counts: Counts, seconds: f64) {
         self.bar.inc(1);
         let all = self.bar.length().unwrap_or_default();
-        let has_line = all <= LINES || counts.failed > 0 || self.last.elapsed() > PAUSE;
+        let has_line = all <= LINES || counts.failed > 0 || self.last.elapsed() > LINE_INTERVAL;
         if !self.bar.is_hidden() || !has_line {
             return;
         }
@@ -79,7 +79,7 @@ impl Progress {
         let line = format!("{job}: {}", counts.words());
         // Before the first jobs have ended, the estimate can be more than a century.
         let left = match self.bar.eta() {
-            left if left.is_zero() || left > LONGEST => String::new(),
+            left if left.is_zero() || left > MAX_ETA => String::new(),
             left => format!(", {} left", about(left.as_secs_f64())),
         };
         let done = self.bar.position();

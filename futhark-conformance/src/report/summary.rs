@@ -24,7 +24,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts records.
+    /// The counts of these records.
     pub fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Counts {
         let mut counts = Counts::default();
         for record in records {
@@ -33,7 +33,7 @@ impl Counts {
         counts
     }
 
-    /// Counts a record.
+    /// Adds one record.
     pub fn add(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Pass => self.passed += 1,
@@ -81,7 +81,7 @@ impl<'r> Column<'r> {
         })
     }
 
-    /// The device in the column's title: nothing for the host.
+    /// The device in the column's title; empty for the host.
     pub(super) fn device_note(&self) -> &'r str {
         if self.device == HOST { "" } else { self.device }
     }
@@ -95,7 +95,7 @@ pub(super) fn target(backend: &str, device: &str) -> String {
     }
 }
 
-/// The records of a program in a column, by the position of the check in the catalogue and its name.
+/// The records of a program in a column, by the index of the check in [`checks::ALL`] and its name.
 pub(crate) type Cell<'r> = BTreeMap<(usize, &'r str), Vec<&'r Record>>;
 
 /// The results of a run.
@@ -112,7 +112,7 @@ pub(crate) struct Summary<'r> {
     pub(super) failures: Vec<Group<'r>>,
     /// The expected failures by reason, the most frequent first.
     pub(super) expected: Vec<Group<'r>>,
-    /// The same of skips.
+    /// The skips by reason, the most frequent first.
     pub(super) skips: Vec<Group<'r>>,
 }
 
@@ -164,7 +164,7 @@ impl<'r> Summary<'r> {
     }
 
     /// Each column with its counts and its time.
-    pub(super) fn sums(&self) -> Vec<(Column<'r>, Counts, String)> {
+    pub(super) fn totals_per_column(&self) -> Vec<(Column<'r>, Counts, String)> {
         let columns = self.columns.iter().enumerate().map(|(number, column)| {
             let cells = self.programs.values().map(|cells| &cells[number]);
             let records: Vec<&Record> = cells.flat_map(Cell::values).flatten().copied().collect();
@@ -270,7 +270,7 @@ mod tests {
         let cells = &summary.programs["a.fut"];
         assert_eq!((cells[0].len(), cells[1].len()), (1, 1));
         assert_eq!(cells[0].values().next().unwrap().len(), 3);
-        assert_eq!(summary.sums()[1].2, "2.0 s");
+        assert_eq!(summary.totals_per_column()[1].2, "2.0 s");
         assert_eq!(summary.programs.len(), 1);
         assert_eq!(summary.total.skipped, 2);
     }

@@ -24,7 +24,7 @@ struct Text<'s, 'r> {
     summary: &'s Summary<'r>,
 }
 
-/// The sums, reasons for skips and expected failures, each cause of failures in full with a command that
+/// The totals per column, reasons for skips and expected failures, each cause of failures in full with a command that
 /// repeats its first failure, a line per cause, the changes since the baseline, and the sum of all.
 pub(super) fn render(summary: &Summary<'_>) -> String {
     let text = Text { summary }.to_string();
@@ -48,8 +48,8 @@ pub(super) fn markdown(summary: &Summary<'_>) -> String {
 /// A row with its counts for each backend, device and compiler.
 fn table(summary: &Summary<'_>) -> String {
     let head = ["backend", "device", "compiler", "checks"].map(str::to_owned);
-    let sums = summary.sums().into_iter();
-    let rows = sums.map(|(column, counts, _)| {
+    let totals = summary.totals_per_column().into_iter();
+    let rows = totals.map(|(column, counts, _)| {
         let [backend, device, compiler] =
             [column.backend, column.device, column.compiler].map(|part| shown(part).into_owned());
         [backend, device, compiler, marked(&counts)]

@@ -26,7 +26,8 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Chooses among all jobs, and prints which part that is. Returns them in the order in which they begin.
+    /// Chooses among all jobs, and prints how many are left out. Returns them in the order in which they begin.
+    /// The jobs of a program that PATH names as a file are never left out, except by `--shard`.
     pub fn of(&self, jobs: Vec<Job>) -> Result<Vec<Job>, Ended> {
         let config = self.config;
         let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
@@ -41,7 +42,7 @@ impl Choice<'_> {
             job.seconds = self.times.estimate(job);
         }
         if let Some(shard) = config.shard {
-            jobs = jobs::part(jobs, shard);
+            jobs = jobs::of_shard(jobs, shard);
         }
         // The longest first, so that the workers end at about the same time; or, if perhaps not all end, the fastest.
         jobs.sort_by(|one, other| match config.budget.is_some() {
@@ -76,13 +77,13 @@ impl Choice<'_> {
             is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
         };
         let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
-        // Every machine chooses the same part.
+        // Every machine chooses the same jobs.
         let cost = |job: &Job| {
             let size = fs::metadata(&job.program).map_or(0, |data| data.len());
             (FIXED_COST + size) * u64::from(job.device.slowness())
         };
-        let part = cover::choose(&others, &checks, constructs, self.expectations, cost);
-        let mut chosen: HashMap<usize, Vec<CheckPattern>> = part.jobs.into_iter().collect();
+        let selection = cover::choose(&others, &checks, constructs, self.expectations, cost);
+        let mut chosen: HashMap<usize, Vec<CheckPattern>> = selection.jobs.into_iter().collect();
         let (count, all) = (chosen.len(), counted(others.len(), "job"));
         let mut left_out = Vec::new();
         for (number, job) in others.into_iter().enumerate() {
@@ -98,8 +99,8 @@ impl Choice<'_> {
             errln!(
                 "quick run: {count} of {all} cover every kind of construct:\n  {}, {}\n  \
                  left out (--all runs all): {jobs}, {seconds}",
-                counted(part.constructs, "construct"),
-                counted(part.checks, "check"),
+                counted(selection.constructs, "construct"),
+                counted(selection.checks, "check"),
             );
         } else if !left_out.is_empty() {
             errln!(
@@ -110,7 +111,7 @@ impl Choice<'_> {
     }
 }
 
-/// Starting the compilers costs as much as some kilobytes of source. With a lower cost, the part has more
+/// Starting the compilers costs as much as some kilobytes of source. With a lower cost, the selection has more
 /// programs.
 const FIXED_COST: u64 = 16_000;
 
