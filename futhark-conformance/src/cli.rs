@@ -1,12 +1,13 @@
 //! The command line: parses arguments, and does nothing else.
 
 use crate::devices::Emulate;
-use crate::pattern::Pattern;
-use crate::run::Config;
+use crate::jobs::Shard;
+use crate::pattern::{CheckPattern, Pattern};
 use clap::{Args, Parser, Subcommand};
 use futhark_manifest::Backend;
 use futhark_safe::compile::BACKENDS;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Checks which promises of the Futhark C API hold for your programs, on every backend that this
 /// machine can run, with every installed compiler
@@ -70,7 +71,7 @@ impl Command {
 }
 
 /// The most jobs to run at a time. Each has a thread and processes.
-pub(crate) const MOST_JOBS: i64 = 1024;
+const MOST_JOBS: i64 = 1024;
 
 /// The longest time limit in seconds, a year.
 const YEAR: u64 = 365 * 24 * 3600;
@@ -79,10 +80,10 @@ const YEAR: u64 = 365 * 24 * 3600;
 const EXBIBYTE: u64 = 1 << 40;
 
 /// The headings of options.
-pub(crate) const SELECTION: &str = "What to check";
-pub(crate) const MACHINE: &str = "Compilers and devices";
-pub(crate) const LIMITS: &str = "Inputs and limits";
-pub(crate) const REPORTS: &str = "Results";
+const SELECTION: &str = "What to check";
+const MACHINE: &str = "Compilers and devices";
+const LIMITS: &str = "Inputs and limits";
+const REPORTS: &str = "Results";
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
@@ -102,6 +103,85 @@ pub struct RunArgs {
     /// Report files.
     #[command(flatten)]
     pub reports: ReportFiles,
+}
+
+/// How a run checks a corpus. By default: all checks, with every compiler, on every backend and
+/// device of this machine.
+///
+/// ```
+/// use futhark_conformance::{Config, manifest::Backend};
+///
+/// let mut config = Config::default();
+/// config.machine.backends = vec![Backend::C, Backend::Multicore];
+/// config.checks = vec!["blocks".to_owned().into(), "leaks".to_owned().into()];
+/// config.work.timeout = 30;
+/// config.json = Some("results.jsonl".into());
+/// ```
+#[derive(Clone, Debug, Args)]
+pub struct Config {
+    /// CHECK or CHECK:CASE, where `*` matches any text; may be repeated
+    #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
+    pub checks: Vec<CheckPattern>,
+
+    /// Everything, not only a part that has each construct of constructs.jsonl
+    #[arg(long, help_heading = SELECTION)]
+    pub all: bool,
+
+    /// Only jobs that probably end within this time, such as 90s or 10m
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = SELECTION)]
+    pub budget: Option<Duration>,
+
+    /// Part I of N parts, counted from 1
+    #[arg(long, value_name = "I/N", help_heading = SELECTION)]
+    pub shard: Option<Shard>,
+
+    /// Expected failures [default: expectations.toml in or above PATH]
+    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
+    pub expectations: Option<PathBuf>,
+
+    /// Let test blocks read files outside of the folders PATH
+    #[arg(long, help_heading = SELECTION)]
+    pub allow_outside_data: bool,
+
+    /// Compilers and backends.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+
+    /// A compiler to compare with, but not to check; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = MACHINE)]
+    pub against: Vec<PathBuf>,
+
+    /// Compile kernels by NVRTC and hiprtc for these, such as sm_90,gfx90a
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture, help_heading = MACHINE)]
+    pub architectures: Vec<String>,
+
+    /// Seed of generated inputs
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = LIMITS)]
+    pub seed: u64,
+
+    /// Generated inputs.
+    #[command(flatten)]
+    pub inputs: InputArgs,
+
+    /// Jobs at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS), help_heading = LIMITS)]
+    pub jobs: Option<u16>,
+
+    /// Limits and build options of child processes.
+    #[command(flatten)]
+    pub work: WorkArgs,
+
+    /// Write each result as JSON Lines, for `report` and `diff`
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
+    pub json: Option<PathBuf>,
+
+    /// Continue the interrupted run that has written the --json FILE
+    #[arg(long, requires = "json", help_heading = REPORTS)]
+    pub resume: bool,
+
+    /// Show what changed since an earlier --json FILE, and use its times
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
+    pub baseline: Option<PathBuf>,
 }
 
 /// Files to write reports to.
@@ -266,7 +346,7 @@ fn backend(name: &str) -> Result<Backend, String> {
     found.ok_or_else(|| format!("expected {}", BACKENDS.map(Backend::as_str).join(", ")))
 }
 
-pub(crate) fn architecture(name: &str) -> Result<String, String> {
+fn architecture(name: &str) -> Result<String, String> {
     // A feature such as `:xnack+` can follow the name of an AMD architecture.
     let pattern = regex::Regex::new("^(sm_|compute_|gfx)[0-9][0-9A-Za-z]*(:.*)?$");
     match pattern.is_ok_and(|pattern| pattern.is_match(name)) {

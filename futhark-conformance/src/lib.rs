@@ -54,7 +54,7 @@ mod stopwatch;
 mod toolchain;
 pub mod values;
 
-pub use cli::{InputArgs, MachineArgs, WorkArgs};
+pub use cli::{Config, InputArgs, MachineArgs, WorkArgs};
 pub use corpus::Corpus;
 pub use devices::{Device, Emulate};
 pub use futhark_manifest as manifest;
@@ -62,4 +62,4 @@ pub use jobs::Shard;
 pub use pattern::{CheckPattern, Pattern};
 pub use record::{CaseResult, Cause, CompilerInfo, Header, JobId, Outcome, Record};
 pub use report::Report;
-pub use run::{Config, Ended, Exit, child_process, main, run, test};
+pub use run::{Ended, Exit, child_process, main, run, test};

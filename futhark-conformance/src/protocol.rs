@@ -47,7 +47,7 @@ pub struct Earlier {
     pub last_was_slow: bool,
 }
 
-/// The settings that all jobs of a run share.
+/// The settings of all jobs of a run that child processes need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The folder for compiled programs.

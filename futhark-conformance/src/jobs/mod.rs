@@ -48,7 +48,7 @@ impl Job {
     }
 }
 
-/// The settings that all jobs of a run share.
+/// The settings of all jobs of a run. The parent needs all of them, its child processes only [`run`](Settings::run).
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// This program, for starting child processes.

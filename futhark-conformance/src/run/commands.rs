@@ -1,12 +1,11 @@
 //! The subcommands: each returns the exit code of the program.
 
-use super::config::Config;
 use super::perform::perform;
 use super::setup::{find_compilers, probe, settings, threads, warn};
 use super::{Ended, Exit, could_not_run, usage};
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
-use crate::cli::{DevicesArgs, DiffArgs, ListArgs, PrepareArgs, ReportArgs, RunArgs};
+use crate::cli::{Config, DevicesArgs, DiffArgs, ListArgs, PrepareArgs, ReportArgs, RunArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Kind};
 use crate::report::difference::{self, Change};

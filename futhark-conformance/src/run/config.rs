@@ -1,95 +1,10 @@
-//! How a run checks a corpus: the options of `run`, and the interface for programs.
+//! The options of `run` as words of a command line, for reports, and their defaults for programs.
 
-use crate::cli::{
-    Cli, Command, InputArgs, LIMITS, MACHINE, MOST_JOBS, MachineArgs, REPORTS, SELECTION, WorkArgs,
-    architecture,
-};
+use crate::cli::{Cli, Command, Config};
 use crate::corpus::Corpus;
 use crate::devices::Emulate;
-use crate::jobs::Shard;
-use crate::pattern::CheckPattern;
-use clap::{Args, Parser as _};
+use clap::Parser as _;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// How a run checks a corpus. By default: all checks, with every compiler, on every backend and
-/// device of this machine.
-///
-/// ```
-/// use futhark_conformance::{Config, manifest::Backend};
-///
-/// let mut config = Config::default();
-/// config.machine.backends = vec![Backend::C, Backend::Multicore];
-/// config.checks = vec!["blocks".to_owned().into(), "leaks".to_owned().into()];
-/// config.work.timeout = 30;
-/// config.json = Some("results.jsonl".into());
-/// ```
-#[derive(Clone, Debug, Args)]
-pub struct Config {
-    /// CHECK or CHECK:CASE, where `*` matches any text; may be repeated
-    #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
-    pub checks: Vec<CheckPattern>,
-
-    /// Everything, not only a part that has each construct of constructs.jsonl
-    #[arg(long, help_heading = SELECTION)]
-    pub all: bool,
-
-    /// Only jobs that probably end within this time, such as 90s or 10m
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = SELECTION)]
-    pub budget: Option<Duration>,
-
-    /// Part I of N parts, counted from 1
-    #[arg(long, value_name = "I/N", help_heading = SELECTION)]
-    pub shard: Option<Shard>,
-
-    /// Expected failures [default: expectations.toml in or above PATH]
-    #[arg(long, value_name = "FILE", help_heading = SELECTION)]
-    pub expectations: Option<PathBuf>,
-
-    /// Let test blocks read files outside of the folders PATH
-    #[arg(long, help_heading = SELECTION)]
-    pub allow_outside_data: bool,
-
-    /// Compilers and backends.
-    #[command(flatten)]
-    pub machine: MachineArgs,
-
-    /// A compiler to compare with, but not to check; may be repeated
-    #[arg(long, value_name = "PATH", help_heading = MACHINE)]
-    pub against: Vec<PathBuf>,
-
-    /// Compile kernels by NVRTC and hiprtc for these, such as sm_90,gfx90a
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = architecture, help_heading = MACHINE)]
-    pub architectures: Vec<String>,
-
-    /// Seed of generated inputs
-    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = LIMITS)]
-    pub seed: u64,
-
-    /// Generated inputs.
-    #[command(flatten)]
-    pub inputs: InputArgs,
-
-    /// Jobs at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS), help_heading = LIMITS)]
-    pub jobs: Option<u16>,
-
-    /// Limits and build options of child processes.
-    #[command(flatten)]
-    pub work: WorkArgs,
-
-    /// Write each result as JSON Lines, for `report` and `diff`
-    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
-    pub json: Option<PathBuf>,
-
-    /// Continue the interrupted run that has written the --json FILE
-    #[arg(long, requires = "json", help_heading = REPORTS)]
-    pub resume: bool,
-
-    /// Show what changed since an earlier --json FILE, and use its times
-    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
-    pub baseline: Option<PathBuf>,
-}
 
 const OUTSIDE_DATA: &str = "--allow-outside-data";
 

@@ -15,7 +15,6 @@ mod select;
 mod setup;
 mod trials;
 
-pub use config::Config;
 pub use perform::run;
 pub use trials::test;
 

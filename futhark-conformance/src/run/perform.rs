@@ -1,11 +1,10 @@
 //! Runs the jobs of a plan, judges their results, and adds them to the reports.
 
-use super::config::Config;
 use super::plan::Plan;
 use super::resume::{self, Interrupted};
 use super::setup::threads;
 use super::{Ended, could_not_run, usage};
-use crate::cli::ReportFiles;
+use crate::cli::{Config, ReportFiles};
 use crate::corpus::Corpus;
 use crate::jobs::{self, Job, Queue, Update};
 use crate::record::{Finished, Record};

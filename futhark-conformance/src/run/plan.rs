@@ -1,10 +1,10 @@
 //! What a run is about to do: its programs, compilers, devices and jobs.
 
-use super::config::Config;
 use super::select::{Choice, Times};
 use super::setup::{find_compilers, must_compile, probe, settings, warn};
 use super::{Ended, could_not_run, usage};
 use crate::checks;
+use crate::cli::Config;
 use crate::corpus::Corpus;
 use crate::devices::{self, Device};
 use crate::expect::Expectations;

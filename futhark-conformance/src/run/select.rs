@@ -1,9 +1,9 @@
 //! Which jobs a run has, and in which order they begin, by their times in an earlier run.
 
-use super::config::Config;
 use super::setup::threads;
 use super::{Ended, usage};
 use crate::checks::{self, Check, device_code};
+use crate::cli::Config;
 use crate::corpus::Corpus;
 use crate::cover::{self, Constructs};
 use crate::devices;

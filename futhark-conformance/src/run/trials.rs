@@ -1,8 +1,8 @@
 //! Checks of programs as tests of `cargo test`.
 
-use super::config::Config;
 use super::plan::Plan;
 use super::{Ended, child_process, usage};
+use crate::cli::Config;
 use crate::corpus::Corpus;
 use crate::expect::Expectations;
 use crate::jobs::{self, Guard, Job, Settings, Update};

@@ -109,7 +109,8 @@ fn with_lists(readme: &str, programs: &[(String, String)]) -> String {
 fn enough_programs_are_comparable_with_futhark_test() {
     let comparable = |source: &str| {
         let blocks = TestBlocks::parse(source).expect("test blocks can be read");
-        let left_out = blocks.disabled_by_tag().is_some() || blocks.tags.iter().any(|tag| tag == "kills");
+        let left_out =
+            blocks.disabled_by_tag().is_some() || blocks.tags.iter().any(|tag| tag == "kills");
         !left_out && (!blocks.cases.is_empty() || blocks.compile_error.is_some())
     };
     let count = programs()
