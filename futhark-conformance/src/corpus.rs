@@ -430,7 +430,7 @@ mod tests {
             .collect();
         assert_eq!(
             names(folder.path(), &skipped),
-            ["bytes.fut", "lib.fut", "disabled.fut"]
+            ["bytes.fut", "disabled.fut", "lib.fut"]
         );
     }
 

@@ -93,7 +93,8 @@ pub enum Event {
         /// Why a failure does not count.
         excuse: Option<String>,
     },
-    /// The current case has ended with a result.
+    /// The current case has ended with a result, which the parent judges by the expected failures and writes to the
+    /// reports.
     End(CaseResult),
     /// The current case has ended without a result to report.
     Quiet,
