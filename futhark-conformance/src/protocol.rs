@@ -8,7 +8,7 @@
 
 use crate::devices::Device;
 use crate::pattern::CheckPattern;
-use crate::record::{CaseResult, CompilerInfo};
+use crate::record::{CaseResult, CompilerInfo, name};
 use crate::toolchain::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -80,19 +80,7 @@ pub struct RunSpec {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// A case begins, or something that later cases need.
-    Begin {
-        /// The check.
-        check: String,
-        /// The case.
-        case: String,
-        /// The case's own time limit. A case that takes longer has not failed.
-        budget: Option<Duration>,
-        /// Whether later cases need it, so that it has the usual time limit also if it is expected to
-        /// hang, and is not reported if it exceeds its budget.
-        is_need: bool,
-        /// Why a failure does not count.
-        excuse: Option<String>,
-    },
+    Begin(CaseStart),
     /// The current case has ended with a result, which the parent judges by the expected failures and writes to the
     /// reports.
     End(CaseResult),
@@ -115,6 +103,30 @@ pub enum Event {
     },
     /// All cases have ended.
     Done,
+}
+
+/// A case that begins, or something that later cases need.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaseStart {
+    /// The check.
+    pub check: String,
+    /// The case.
+    pub case: String,
+    /// The case's own time limit. A case that takes longer has not failed, but is skipped.
+    pub budget: Option<Duration>,
+    /// Whether later cases need it. Then each process of the job runs it, and it is not reported if it exceeds its
+    /// budget.
+    pub is_need: bool,
+    /// Why a failure does not count: it is reported as a skip with this reason.
+    pub excuse: Option<String>,
+}
+
+impl CaseStart {
+    /// The name of the case in its job.
+    #[must_use]
+    pub fn name(&self) -> String {
+        name(&self.check, &self.case)
+    }
 }
 
 const SEPARATOR: u8 = 0x1e;
@@ -210,13 +222,13 @@ mod tests {
 
     #[test]
     fn events_round_trip() {
-        let event = Event::Begin {
+        let event = Event::Begin(CaseStart {
             check: "arrays".into(),
             case: "[]i32".into(),
             budget: Some(Duration::from_millis(10)),
             is_need: true,
             excuse: Some("why".into()),
-        };
+        });
         let text = serde_json::to_string(&event).unwrap();
         assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
         assert!(!text.contains('\n'));

@@ -10,8 +10,8 @@ use crate::compare::Difference;
 use crate::emulated::FINDINGS;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
-use crate::protocol::{Earlier, Event};
-use crate::record::{CaseResult, Cause, Outcome, name};
+use crate::protocol::{CaseStart, Earlier, Event};
+use crate::record::{CaseResult, Cause, Outcome};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -181,20 +181,6 @@ pub struct Cases<'a> {
     pub remark: Remark,
 }
 
-/// A case of a check, or something that later cases share.
-#[derive(Default)]
-struct Case<'c> {
-    check: &'c str,
-    case: &'c str,
-    budget: Option<Duration>,
-    /// Why a failure is reported as skipped.
-    excuse: Option<String>,
-    /// Whether later cases need it, so that each process of the job runs it.
-    is_need: bool,
-    /// Whether it is reported only if it fails.
-    is_quiet: bool,
-}
-
 impl<'a> Cases<'a> {
     /// The cases that match a pattern of `checks`, or all if there is none, and that have not ended in
     /// an earlier process; reported to `out`.
@@ -222,12 +208,12 @@ impl<'a> Cases<'a> {
     /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
     /// the usual time limit, the parent kills this process, and the case has failed.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> CheckResult) -> Ran {
-        let case = Case {
-            check,
-            case,
-            ..Case::default()
+        let start = CaseStart {
+            check: check.to_owned(),
+            case: case.to_owned(),
+            ..CaseStart::default()
         };
-        self.perform(case, body)
+        self.perform(start, false, body)
     }
 
     /// Runs a case with generated inputs, like [`Cases::run`]. If it takes longer than its budget, or
@@ -240,14 +226,14 @@ impl<'a> Cases<'a> {
         excuse: Option<String>,
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
-        let case = Case {
-            check,
-            case,
+        let start = CaseStart {
+            check: check.to_owned(),
+            case: case.to_owned(),
             budget: Some(budget),
             excuse,
-            ..Case::default()
+            is_need: false,
         };
-        self.perform(case, body)
+        self.perform(start, false, body)
     }
 
     /// Reports a case as skipped.
@@ -263,14 +249,13 @@ impl<'a> Cases<'a> {
         case: &str,
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
-        let case = Case {
-            check,
-            case,
+        let start = CaseStart {
+            check: check.to_owned(),
+            case: case.to_owned(),
             is_need: true,
-            is_quiet: !self.is_selected(check, case),
-            ..Case::default()
+            ..CaseStart::default()
         };
-        self.perform(case, body)
+        self.perform(start, !self.is_selected(check, case), body)
     }
 
     /// Runs something that later cases need and that proves nothing by itself, like
@@ -282,15 +267,14 @@ impl<'a> Cases<'a> {
         budget: Option<Duration>,
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
-        let case = Case {
-            check,
-            case,
+        let start = CaseStart {
+            check: check.to_owned(),
+            case: case.to_owned(),
             budget,
             is_need: true,
-            is_quiet: true,
-            ..Case::default()
+            excuse: None,
         };
-        self.perform(case, body)
+        self.perform(start, true, body)
     }
 
     /// Makes something that later cases need, like [`Cases::need`]. `None` if that fails.
@@ -313,10 +297,16 @@ impl<'a> Cases<'a> {
         self.checks.is_empty() || checks.any(|pattern| pattern.matches(check, case))
     }
 
-    fn perform(&mut self, case: Case<'_>, body: impl FnOnce() -> CheckResult) -> Ran {
-        let name = name(case.check, case.case);
+    /// Runs a case. If it `is_quiet`, it is reported only if it fails.
+    fn perform(
+        &mut self,
+        case: CaseStart,
+        is_quiet: bool,
+        body: impl FnOnce() -> CheckResult,
+    ) -> Ran {
+        let name = case.name();
         let is_new = !self.earlier.ended.contains(&name);
-        let runs = case.is_need || is_new && self.is_selected(case.check, case.case);
+        let runs = case.is_need || is_new && self.is_selected(&case.check, &case.case);
         let is_out_of_time =
             is_new && case.budget.is_some() && self.earlier.overruns >= MAX_OVERRUNS;
         if !runs || case.is_need && is_out_of_time {
@@ -326,13 +316,7 @@ impl<'a> Cases<'a> {
             return Ran::Failed;
         }
         self.remark.take();
-        self.say(&Event::Begin {
-            check: case.check.to_owned(),
-            case: case.case.to_owned(),
-            budget: case.budget,
-            is_need: case.is_need,
-            excuse: case.excuse.clone(),
-        });
+        self.say(&Event::Begin(case.clone()));
         let begun = Instant::now();
         let result = match self.known.insert(name.clone()) {
             true if is_out_of_time => Err(Stop::skip(OUT_OF_TIME)),
@@ -351,10 +335,10 @@ impl<'a> Cases<'a> {
             Err(Stop::Skip { reason }) => (Outcome::Skip, None, reason),
         };
         let failed = outcome == Outcome::Fail;
-        if is_new && (failed || !case.is_quiet) {
+        if is_new && (failed || !is_quiet) {
             let result = CaseResult {
-                check: case.check.to_owned(),
-                case: case.case.to_owned(),
+                check: case.check,
+                case: case.case,
                 outcome,
                 cause,
                 message: shortened(message, MESSAGE),
@@ -500,7 +484,7 @@ mod tests {
             cases.skip("b", "", "why");
         });
         assert!(
-            matches!(&events[0], Event::Begin { check, case, .. } if check == "a" && case == "1")
+            matches!(&events[0], Event::Begin(CaseStart { check, case, .. }) if check == "a" && case == "1")
         );
         let expected = [
             ("1", Outcome::Pass),
@@ -552,7 +536,7 @@ mod tests {
         ];
         assert_eq!(outcomes(&events), expected);
         let needs = events.iter().filter_map(|event| match event {
-            Event::Begin { is_need, .. } => Some(*is_need),
+            Event::Begin(start) => Some(start.is_need),
             _ => None,
         });
         let expected = [true, true, true, true, true, false];
@@ -587,7 +571,9 @@ mod tests {
             assert_eq!(wrong, Ran::Failed);
             cases.run_within("a", "2", SECOND, why(), || Ok(()));
         });
-        assert!(matches!(&events[0], Event::Begin { excuse: Some(why), .. } if why == "why"));
+        assert!(
+            matches!(&events[0], Event::Begin(CaseStart { excuse: Some(why), .. }) if why == "why")
+        );
         assert_eq!(results(&events)[0].message, "why: mismatch: no");
         let expected = [("1", Outcome::Skip), ("2", Outcome::Pass)];
         assert_eq!(outcomes(&events), expected);

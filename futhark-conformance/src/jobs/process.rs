@@ -391,6 +391,7 @@ pub fn end_with_parent() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::CaseStart;
 
     fn shell(script: &str, timeout: Duration) -> (Vec<Event>, Option<Death>) {
         let mut command = Command::new("sh");
@@ -412,13 +413,13 @@ mod tests {
     }
 
     fn begin() -> Event {
-        Event::Begin {
+        Event::Begin(CaseStart {
             check: "blocks".into(),
             case: "main #0".into(),
             budget: None,
             is_need: false,
             excuse: None,
-        }
+        })
     }
 
     const LONG: Duration = Duration::from_secs(20);

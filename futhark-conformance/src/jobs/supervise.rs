@@ -23,8 +23,8 @@ use super::{Job, Settings, Update};
 use crate::child;
 use crate::devices::Device;
 use crate::emulated::FINDINGS;
-use crate::protocol::{Earlier, Event, JobSpec};
-use crate::record::{CaseResult, Cause, CompilerInfo, Outcome, name};
+use crate::protocol::{CaseStart, Earlier, Event, JobSpec};
+use crate::record::{CaseResult, Cause, CompilerInfo, Outcome};
 use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -66,46 +66,35 @@ pub(super) fn job(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) 
 }
 
 /// A case that has begun.
-struct Case {
-    check: String,
-    case: String,
+struct RunningCase {
+    start: CaseStart,
     begun: Instant,
-    /// The case's own time limit. A case that exceeds it is not a failure.
-    budget: Option<Duration>,
-    /// Whether later cases need it.
-    is_need: bool,
-    /// Why a failure does not count.
-    excuse: Option<String>,
 }
 
-impl Case {
+impl RunningCase {
     /// The case for failures of the process itself.
-    fn of_the_process(begun: Instant) -> Case {
-        Case {
-            check: "lifecycle".into(),
-            case: "process".into(),
+    fn of_the_process(begun: Instant) -> RunningCase {
+        RunningCase {
+            start: CaseStart {
+                check: "lifecycle".into(),
+                case: "process".into(),
+                ..CaseStart::default()
+            },
             begun,
-            budget: None,
-            is_need: false,
-            excuse: None,
         }
-    }
-
-    fn name(&self) -> String {
-        name(&self.check, &self.case)
     }
 
     /// The result of the case: a failure with this cause, otherwise a skip.
     fn ended(&self, cause: Option<Cause>, message: String) -> CaseResult {
         let result = CaseResult {
-            check: self.check.clone(),
-            case: self.case.clone(),
+            check: self.start.check.clone(),
+            case: self.start.case.clone(),
             outcome: cause.map_or(Outcome::Skip, |_| Outcome::Fail),
             cause,
             message,
             seconds: self.begun.elapsed().as_secs_f64(),
         };
-        result.excused(self.excuse.as_deref())
+        result.excused(self.start.excuse.as_deref())
     }
 }
 
@@ -113,7 +102,7 @@ impl Case {
 struct Progress {
     earlier: Earlier,
     /// The case that has begun and not ended.
-    case: Option<Case>,
+    case: Option<RunningCase>,
     last_event: Instant,
     /// The usual time limit of a case.
     timeout: Duration,
@@ -137,24 +126,14 @@ impl Progress {
     fn event(&mut self, event: Event, send: &mut dyn FnMut(Update)) -> Duration {
         self.last_event = Instant::now();
         match event {
-            Event::Begin {
-                check,
-                case,
-                budget,
-                is_need,
-                excuse,
-            } => {
+            Event::Begin(start) => {
                 send(Update::Case {
-                    check: check.clone(),
-                    case: case.clone(),
+                    check: start.check.clone(),
+                    case: start.case.clone(),
                 });
-                self.case = Some(Case {
-                    check,
-                    case,
+                self.case = Some(RunningCase {
+                    start,
                     begun: self.last_event,
-                    budget,
-                    is_need,
-                    excuse,
                 });
             }
             Event::End(result) => {
@@ -169,14 +148,14 @@ impl Progress {
             Event::Remark { text } => send(Update::Remark(text)),
             Event::Device { .. } | Event::Done => {}
         }
-        let budget = self.case.as_ref().and_then(|case| case.budget);
+        let budget = self.case.as_ref().and_then(|case| case.start.budget);
         budget.map_or(self.timeout, |budget| budget.min(self.timeout))
     }
 
     fn end_case(&mut self) {
         self.earlier
             .ended
-            .extend(self.case.take().map(|case| case.name()));
+            .extend(self.case.take().map(|case| case.start.name()));
     }
 
     /// After the end of a child: the result of the case that ended it, or of the job, and whether another child goes
@@ -194,20 +173,23 @@ impl Progress {
             },
         };
         let Some(case) = case else {
-            let case = Case::of_the_process(self.last_event);
+            let case = RunningCase::of_the_process(self.last_event);
             let message = format!("between two cases: {message}");
             return (Some(case.ended(Some(cause), message)), false);
         };
-        self.earlier.ended.insert(case.name());
-        self.earlier.fatal.insert(case.name());
-        if cause == Cause::Timeout && case.budget.is_some() {
+        self.earlier.ended.insert(case.start.name());
+        self.earlier.fatal.insert(case.start.name());
+        if cause == Cause::Timeout && case.start.budget.is_some() {
             self.earlier.overruns += 1;
             self.earlier.last_was_slow = true;
             let seconds = case.begun.elapsed().as_secs_f64();
             let message = format!(
                 "too slow for this check: its generated inputs took more than {seconds:.0} s"
             );
-            return ((!case.is_need).then(|| case.ended(None, message)), true);
+            return (
+                (!case.start.is_need).then(|| case.ended(None, message)),
+                true,
+            );
         }
         self.deaths += 1;
         self.timeouts += usize::from(cause == Cause::Timeout);
@@ -310,7 +292,7 @@ mod tests {
     /// The end of a child.
     struct End {
         ended: Vec<String>,
-        case: Option<Case>,
+        case: Option<RunningCase>,
         death: Death,
     }
 
@@ -323,8 +305,8 @@ mod tests {
 
     /// The death of a child in a case with this budget, after another case.
     fn death(cause: Cause, budget: Option<Duration>) -> End {
-        let mut case = Case::of_the_process(Instant::now());
-        case.budget = budget;
+        let mut case = RunningCase::of_the_process(Instant::now());
+        case.start.budget = budget;
         End {
             ended: vec!["compile".into()],
             case: Some(case),
@@ -353,7 +335,7 @@ mod tests {
     #[test]
     fn a_crash_with_an_excuse_is_skipped() {
         let mut end = death(Cause::Crash, None);
-        end.case.as_mut().unwrap().excuse = Some("why".into());
+        end.case.as_mut().unwrap().start.excuse = Some("why".into());
         let next = after(&mut Progress::new(&settings()), end);
         let (Some(result), true) = next else { panic!() };
         assert_eq!(result.outcome, Outcome::Skip);
@@ -385,7 +367,7 @@ mod tests {
         let mut progress = Progress::new(&settings());
         let end = || {
             let mut end = death(Cause::Timeout, Some(Duration::from_secs(1)));
-            end.case.as_mut().unwrap().is_need = true;
+            end.case.as_mut().unwrap().start.is_need = true;
             end
         };
         assert!(matches!(after(&mut progress, end()), (None, true)));
