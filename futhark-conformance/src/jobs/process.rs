@@ -85,16 +85,16 @@ pub(super) struct Process {
     /// Closed when the standard error is.
     stderr_closed: Receiver<()>,
     timeout: Duration,
-    _findings: Option<NamedTempFile>,
+    _misuse_reports: Option<NamedTempFile>,
 }
 
 impl Process {
     /// Starts a child, and writes a line to its standard input, which stays open. `timeout` is the time
-    /// limit of each of its cases. The file `findings` is deleted after the child has ended.
+    /// limit of each of its cases. The file `misuse_reports` is deleted after the child has ended.
     pub(super) fn start(
         command: &mut Command,
         input: &str,
-        findings: Option<NamedTempFile>,
+        misuse_reports: Option<NamedTempFile>,
         timeout: Duration,
     ) -> io::Result<Process> {
         command
@@ -116,7 +116,7 @@ impl Process {
             stderr: Arc::clone(&tail),
             stderr_closed,
             timeout,
-            _findings: findings,
+            _misuse_reports: misuse_reports,
         };
         let (stdout, stderr) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         thread::Builder::new().spawn(move || {

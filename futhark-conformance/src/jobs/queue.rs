@@ -60,7 +60,7 @@ impl fmt::Display for Shard {
     }
 }
 
-/// The jobs of a part: groups of jobs such that the parts take about the same time. Depends on nothing but the
+/// The jobs of a shard: groups of jobs such that the shards take about the same time. Depends on nothing but the
 /// jobs and their estimated times.
 pub fn of_shard(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
     let mut by_build: BTreeMap<(String, String), Vec<Job>> = BTreeMap::new();
@@ -75,9 +75,9 @@ pub fn of_shard(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
     }
     let seconds = |group: &[Job]| group.iter().map(|job| job.seconds).sum::<f64>();
     groups.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
-    let mut parts: Vec<(f64, Vec<Job>)> = vec![(0.0, Vec::new()); shard.count];
+    let mut shards: Vec<(f64, Vec<Job>)> = vec![(0.0, Vec::new()); shard.count];
     for group in groups {
-        let least = parts
+        let least = shards
             .iter_mut()
             .min_by(|one, other| one.0.total_cmp(&other.0));
         if let Some((load, jobs)) = least {
@@ -85,10 +85,10 @@ pub fn of_shard(jobs: Vec<Job>, shard: Shard) -> Vec<Job> {
             jobs.extend(group);
         }
     }
-    parts.swap_remove(shard.index - 1).1
+    shards.swap_remove(shard.index - 1).1
 }
 
-/// The least number of groups per part for parts of about the same time.
+/// The least number of groups per shard for shards of about the same time.
 const GROUPS_PER_PART: usize = 8;
 
 /// The jobs that wait for a worker.
@@ -239,24 +239,24 @@ mod tests {
         for (number, job) in jobs.iter_mut().enumerate() {
             job.seconds += number as f64;
         }
-        let parts: Vec<Vec<Job>> = (1..=3)
+        let shards: Vec<Vec<Job>> = (1..=3)
             .map(|index| of_shard(jobs.clone(), Shard { index, count: 3 }))
             .collect();
         let seconds = |jobs: &[Job]| jobs.iter().map(|job| job.seconds).sum::<f64>();
         for job in &jobs {
-            let same = parts.iter().flatten();
+            let same = shards.iter().flatten();
             assert_eq!(same.filter(|other| other.id == job.id).count(), 1);
         }
         let mean = seconds(&jobs) / 3.0;
-        let loads: Vec<f64> = parts.iter().map(|part| seconds(part)).collect();
+        let loads: Vec<f64> = shards.iter().map(|shard| seconds(shard)).collect();
         assert!(
             loads.iter().all(|load| (load / mean - 1.0).abs() < 0.05),
             "{loads:?}"
         );
-        // Jobs that share a build are in one part.
-        for part in &parts {
-            for job in part {
-                let same = part.iter().filter(|other| other.build() == job.build());
+        // Jobs that share a build are in one shard.
+        for shard in &shards {
+            for job in shard {
+                let same = shard.iter().filter(|other| other.build() == job.build());
                 assert_eq!(same.count(), 2);
             }
         }

@@ -260,14 +260,14 @@ fn start(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Result<P
     command.envs(environment.map(|(name, value)| (name, value)));
     // The emulated device reports misuse to this file, which is deleted after the process.
     let is_watched = spec.program.is_some() && spec.device.is_emulated();
-    let findings = is_watched.then(|| NamedTempFile::new_in(settings.scratch.path()));
-    let findings = findings.transpose()?;
-    if let Some(file) = &findings {
+    let misuse_reports = is_watched.then(|| NamedTempFile::new_in(settings.scratch.path()));
+    let misuse_reports = misuse_reports.transpose()?;
+    if let Some(file) = &misuse_reports {
         command.env(FINDINGS, file.path());
     }
     command.env("TMPDIR", settings.scratch.path());
     let spec = serde_json::to_string(spec)?;
-    Process::start(command.arg(child::COMMAND), &spec, findings, timeout)
+    Process::start(command.arg(child::COMMAND), &spec, misuse_reports, timeout)
 }
 
 #[cfg(test)]

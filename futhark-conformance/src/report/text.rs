@@ -82,9 +82,9 @@ fn line(cause: &Group<'_>) -> String {
     let new = if cause.new > 0 { "new " } else { "" };
     let count = cause.members.len();
     let (heading, headline) = (cause.heading(), cause.headline());
-    let places = format!("{}, {}", cause.backends().join(", "), cause.names());
+    let details = format!("{}, {}", cause.backends().join(", "), cause.names());
     format!(
-        "{count:5} x {new}{heading}, {places}: {}",
+        "{count:5} x {new}{heading}, {details}: {}",
         start(&headline, REASON)
     )
 }
@@ -269,8 +269,8 @@ mod tests {
             text.contains("| c | cpu | 1 | 0 | **2** ❌ | 0 | 0 | 0.0 s |"),
             "{text}"
         );
-        let places = ["<b>1 new</b>", "old cause"].map(|words| text.find(words).unwrap());
-        assert!(places[0] < places[1], "{text}");
+        let positions = ["<b>1 new</b>", "old cause"].map(|words| text.find(words).unwrap());
+        assert!(positions[0] < positions[1], "{text}");
         assert!(
             text.contains("--check &#39;blocks:main #0&#39;</pre>"),
             "{text}"

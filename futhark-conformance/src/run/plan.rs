@@ -54,7 +54,7 @@ impl<'c> Plan<'c> {
         let baseline = baseline.transpose().map_err(usage)?;
         let times = match (&baseline, &config.json) {
             (Some(results), _) => Times::of(results),
-            // Of the last run with the same file. The runners of the parts of a run must agree.
+            // Of the last run with the same file. The machines that run the shards of a run must agree.
             (None, Some(file)) if config.shard.is_none() => {
                 let results = Report::read([file]);
                 results.map_or_else(|_| Times::default(), |results| Times::of(&results))
