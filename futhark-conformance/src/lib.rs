@@ -7,7 +7,7 @@
 //!             ├─ expect                               expected failures
 //!             ├─ files                                temporary files
 //!             ├─ cover                                select jobs
-//!             ├─ jobs ══ protocol ══ child            one child process per job
+//!             ├─ jobs ══ protocol ══ child            child processes per job, one at a time
 //!             │                       └─ checks       one module per check
 //!             │                           └─ harness  cases, contexts, calls, with
 //!             │                                       blocks, inputs, values, compare

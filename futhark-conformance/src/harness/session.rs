@@ -9,6 +9,7 @@ use super::env::{Env, SharedContext};
 use super::test_cases::known_inputs;
 use crate::compare::{Difference, Within};
 use crate::inputs::{self, Call, Draw, Input, Kept, Limits, Pace, Refusal, Store, Trial};
+use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Library};
@@ -286,10 +287,12 @@ fn draws(
         })
     };
     let known = known_inputs(env, entry).next().map(|values| {
-        let extents = values
-            .iter()
-            .flat_map(|value| value.shape().iter().copied());
-        extents.collect::<Vec<_>>()
+        let extents = values.iter().flat_map(|value| value.shape());
+        let is_size =
+            |value: &&HostValue| value.shape().is_empty() && value.elem() == ElemType::I64;
+        let sizes = values.iter().filter(is_size);
+        let sizes = sizes.map(|value| usize::try_from(value.whole(0)).unwrap_or_default());
+        extents.copied().chain(sizes).collect::<Vec<_>>()
     });
     let call = Call::learn(env.program(), entry, known.as_deref(), &mut trial);
     let call = call.map_err(Stop::skip)?;

@@ -76,7 +76,7 @@ pub enum Role {
 
 impl Call {
     /// The call of an entry point, with the constraints that trial calls show. `known` has extents that the
-    /// entry point accepts, if that is known. `trial` makes one call of an entry point; after `None` from it, no
+    /// entry point accepts, and then its arguments of type i64, if they are known. `trial` makes one call of an entry point; after `None` from it, no
     /// more is learned.
     ///
     /// # Errors
@@ -266,7 +266,7 @@ pub struct Trial {
     pub costly: bool,
 }
 
-/// With more sizes than this, pairs are not tried.
+/// With more sizes than this, all sizes are one group.
 const MAX_SIZES: usize = 12;
 
 /// The sizes to try for all extents, until a call succeeds.

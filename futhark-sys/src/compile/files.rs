@@ -226,7 +226,7 @@ mod tests {
         let refused = |name: &str| must_be_plain(name, Path::new("p/a.fut"));
         for name in ["\\97", "a/", ".", "a/..", ""] {
             let error = refused(name).unwrap_err();
-            let text = format!("p/a.fut imports \"{name}\"; expected the name of a file");
+            let text = format!("p/a.fut imports \"{name}\": write the name of the file");
             assert!(error.to_string().starts_with(&text), "{error}");
         }
         assert!(refused("../a.b/..c").is_ok());

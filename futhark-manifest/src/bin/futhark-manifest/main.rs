@@ -25,7 +25,7 @@ use io::{Failure, File};
     version,
     after_help = "FILE is a manifest, or - for standard input.\n\n\
                   Exit codes: 0 success, 1 problems were found (check: an invalid manifest, diff: a breaking \
-                  change), 2 wrong usage, 3 a file could not be read or is not a manifest."
+                  change), 2 wrong usage, 3 a file could not be read or, except for check, is not a manifest."
 )]
 struct Args {
     /// When to use colours; auto respects NO_COLOR.
