@@ -179,7 +179,7 @@ impl Device {
     }
 }
 
-/// The devices that match a pattern; all, if there is no pattern.
+/// The devices that match one of the patterns. Without patterns, all devices.
 ///
 /// # Errors
 /// If a pattern matches no device.

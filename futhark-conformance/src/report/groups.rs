@@ -146,7 +146,7 @@ pub fn repeat(header: &Header, record: &Record) -> String {
         return command;
     }
     let mut words = vec!["--backend", &job.backend];
-    // All backends on the host use the same device; the name is empty if there is no device.
+    // All backends on the host use the same device. Without a device the name is empty.
     if !matches!(job.device.as_str(), "" | HOST) {
         words.extend(["--device", &job.device]);
     }

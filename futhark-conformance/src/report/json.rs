@@ -136,8 +136,8 @@ impl Lines {
     /// Reads a report. Ignores a line of which only a part was written.
     ///
     /// # Errors
-    /// If the file cannot be read, its first line is not a header of a readable version, or another one is no line of a
-    /// report.
+    /// If the file cannot be read, its first line is not a header of a readable version, or another line is not a
+    /// result.
     pub(crate) fn read(path: &Path) -> io::Result<Lines> {
         let fail = |line: usize, message: String| read_error(path, line, message);
         let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;

@@ -389,7 +389,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The shape and element type of `[10][2]f32`; `None` if it is no type, or a size is missing.
+/// The shape and element type of a type such as `[10][2]f32`. `None` for other text, and if a size is missing.
 fn sized_type(text: &str) -> Option<(Vec<usize>, ElemType)> {
     let mut shape = Vec::new();
     let mut rest = text;

@@ -134,7 +134,7 @@ pub(super) fn free_result(ty: &Type, i: usize) -> String {
 
 /// The validation of the variant of a sum before the payload of variant `part` is read.
 fn expect_variant(ty: &Type, part: usize) -> String {
-    // With one variant there is no other, and no assertion.
+    // A value of a sum with one variant always has it, and the generated function asserts nothing.
     let Some(sum) = ty.as_sum().filter(|sum| sum.variants.len() > 1) else {
         return String::new();
     };
