@@ -203,13 +203,11 @@ fn lend(backend: Backend, calls: &dyn Fn()) {
     let mut lent: *mut c_void = ptr::null_mut();
     let out = [(&raw mut lent).cast::<c_void>()];
     // SAFETY: the context lives, and `out` has a valid pointer for one pointer.
-    let status = unsafe { table.lend.unwrap()(context, out.as_ptr(), ptr::null()) };
+    let status = unsafe { table.enter.unwrap()(table.lend, context, out.as_ptr(), ptr::null()) };
     assert_eq!(status, 0);
     calls();
-    let code = 0i32;
-    let input = [(&raw const code).cast::<c_void>()];
-    // SAFETY: the context was lent on this thread; the argument is a code.
-    let status = unsafe { table.take_back.unwrap()(context, ptr::null(), input.as_ptr()) };
+    // SAFETY: the context was lent on this thread.
+    let status = unsafe { table.take_back.unwrap()(context, 0) };
     assert_eq!(status, 0);
     // SAFETY: the context is not used again, and has no values.
     unsafe { table.context_free.unwrap()(context) };

@@ -59,30 +59,17 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
 
-#define FUT_SIGNATURE (struct fut_context * c, void *const *out, const void *const *in)
-#define FUT_UNUSED \
-  (void)out;       \
-  (void)in;
-
-// Calls the body of a wrapper under a guard. All wrappers share this function: without it, the C compiler would
-// spend as much time on wrappers as on the program, because it optimises around each call of _setjmp.
-static __attribute__((noinline)) int32_t fut_guarded(struct fut_context *c, void *const *out, const void *const *in,
-                                                     int32_t (*body) FUT_SIGNATURE) {
+// Calls a function of the table under a guard. All calls share it: the C compiler takes about as long for a function
+// of its own around each wrapper as for the wrapper, and optimises worse around each call of _setjmp.
+static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_context *c, void *const *out,
+                                                   const void *const *in) {
   FUT_ENTER(c)
-  int32_t status = body(c, out, in);
+  int32_t status = call(c, out, in);
   fut_pop_guard();
   return status;
 }
 
-// Begins the definition of the wrapper `name`; its body follows. `...`: steps before the guard.
-#define FUT_WRAPPER(name, ...)                               \
-  static int32_t name##_body FUT_SIGNATURE;                  \
-  static int32_t name FUT_SIGNATURE {                        \
-    __VA_ARGS__ return fut_guarded(c, out, in, name##_body); \
-  }                                                          \
-  static int32_t name##_body FUT_SIGNATURE
-
-// Ends the body of a wrapper. `...` frees the results of a failed call.
+// Ends a wrapper. `...` frees the results of a failed call.
 #define FUT_LEAVE(c, rc, ...)                        \
   if (FUT_UNLIKELY((rc) != 0 || fut_disturbed(c))) { \
     int32_t fut_status = fut_settle(c, rc);          \
@@ -292,7 +279,7 @@ static int32_t fut_drain(struct fut_context *c) {
 #define fut_drain NULL
 #endif
 
-FUT_WRAPPER(fut_context_sync, ) {
+FUT_WRAPPER(fut_context_sync) {
   (void)out;
   (void)in;
   FUT_IDLE(c)
@@ -301,7 +288,7 @@ FUT_WRAPPER(fut_context_sync, ) {
   FUT_LEAVE(c, rc, (void)0)
 }
 
-FUT_WRAPPER(fut_clear_caches, ) {
+FUT_WRAPPER(fut_clear_caches) {
   (void)out;
   (void)in;
   FUT_IDLE(c)
@@ -312,14 +299,14 @@ FUT_WRAPPER(fut_clear_caches, ) {
   FUT_LEAVE(c, rc, (void)0)
 }
 
-FUT_WRAPPER(fut_pause_profiling, ) {
+FUT_WRAPPER(fut_pause_profiling) {
   (void)out;
   (void)in;
   futhark_context_pause_profiling(c->ctx);
   FUT_LEAVE(c, 0, (void)0)
 }
 
-FUT_WRAPPER(fut_unpause_profiling, ) {
+FUT_WRAPPER(fut_unpause_profiling) {
   (void)out;
   (void)in;
   futhark_context_unpause_profiling(c->ctx);
@@ -327,7 +314,7 @@ FUT_WRAPPER(fut_unpause_profiling, ) {
 }
 
 // The runtime waits as well, but does not report whether the wait failed.
-FUT_WRAPPER(fut_report, *(char **)out[0] = NULL;) {
+FUT_WRAPPER(fut_report) {
   (void)in;
   FUT_IDLE(c)
   int rc = 0;
@@ -342,7 +329,7 @@ FUT_WRAPPER(fut_report, *(char **)out[0] = NULL;) {
   FUT_LEAVE(c, rc, (fut_free_text(text), *(char **)out[0] = NULL))
 }
 
-FUT_WRAPPER(fut_memory_use, ) {
+FUT_WRAPPER(fut_memory_use) {
   (void)in;
   FUT_IDLE(c)
   int64_t *bytes = out[0];
@@ -380,7 +367,7 @@ static void fut_end_lending(struct fut_context *c) {
   __atomic_store_n(&c->crew.lent, 0, __ATOMIC_RELEASE);
 }
 
-FUT_WRAPPER(fut_lend, *(struct futhark_context **)out[0] = NULL;) {
+FUT_WRAPPER(fut_lend) {
   (void)in;
   FUT_IDLE(c)
   int rc = 0;
@@ -396,8 +383,7 @@ FUT_WRAPPER(fut_lend, *(struct futhark_context **)out[0] = NULL;) {
   return status;
 }
 
-static int32_t fut_take_back(struct fut_context *c, void *const *out, const void *const *in) {
-  (void)out;
+static int32_t fut_take_back(struct fut_context *c, int32_t code) {
   fut_end_lending(c);
   if (!fut_is_closed(c)) {
     FUT_DEVICE_BACK(c)
@@ -414,7 +400,7 @@ static int32_t fut_take_back(struct fut_context *c, void *const *out, const void
   c->checked = checked;
   c->direct = true;
 #endif
-  int rc = *(const int32_t *)in[0];
+  int rc = code;
   if (rc == 0 && c->ctx->error != NULL)
     rc = 1;
   FUT_SYNC(c, rc);

@@ -491,13 +491,10 @@ static int32_t fut_devices(char **text) {
   return status;
 }
 
-static int32_t fut_context_device(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_context_device) {
   (void)in;
-  *(char **)out[0] = NULL;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   *(char **)out[0] = fut_add_this_device(NULL, FUT_DEVICE_OF_CONTEXT(c->ctx));
-  fut_pop_guard();
   return FUT_OK;
 }
 #else
@@ -547,13 +544,10 @@ static char *fut_device(const struct fut_setting *settings, uint32_t n) {
   return text;
 }
 
-static int32_t fut_command_queue(struct fut_context *c, void *const *out, const void *const *in) {
+FUT_WRAPPER(fut_command_queue) {
   (void)in;
-  *(cl_command_queue *)out[0] = NULL;
-  FUT_ENTER(c)
   FUT_IDLE(c)
   *(cl_command_queue *)out[0] = futhark_context_get_command_queue(c->ctx);
-  fut_pop_guard();
   return FUT_OK;
 }
 #else

@@ -410,8 +410,14 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   return FUT_LOST;
 }
 
-// The beginning of every wrapper. A macro, because `_setjmp` must be called in the frame of the
-// wrapper; it does not save the signal mask and costs about 3 ns.
+// Begins the definition of a function of the table.
+#define FUT_WRAPPER(name) static int32_t name(struct fut_context *c, void *const *out, const void *const *in)
+#define FUT_UNUSED \
+  (void)out;       \
+  (void)in;
+
+// The beginning of a call. A macro, because `_setjmp` must be called in the frame of the function that
+// makes the call; it does not save the signal mask and costs about 3 ns.
 #if defined(__has_attribute) && __has_attribute(uninitialized)
 #define FUT_NOT_ZEROED __attribute__((uninitialized))  // 200 bytes, written by _setjmp
 #else

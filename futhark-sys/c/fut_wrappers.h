@@ -16,30 +16,27 @@
 #define FUT_SCALAR_OUT(i, type) (type *)out[i]
 #define FUT_VALUE_OUT(i, type) (struct type **)out[i]
 
-// Results of a failed call are NULL.
-#define FUT_CLEAR(i) *(void **)out[i] = NULL;
-
-// `clear`: FUT_CLEAR for each result that is a value; `arguments`: validation before the call;
-// `results`: steps after the call; `...`: FUT_FREE_RESULT for each result that is a value.
-#define FUT_WRAP_ENTRY(f, clear, arguments, call, results, ...) \
-  FUT_WRAPPER(fut_w_##f, clear) {                               \
-    FUT_UNUSED arguments int rc = f call;                       \
-    results FUT_LEAVE(c, rc, __VA_ARGS__)                       \
+// `arguments`: validation before the call; `results`: steps after the call; `...`: FUT_FREE_RESULT for each result
+// that is a value.
+#define FUT_WRAP_ENTRY(f, arguments, call, results, ...) \
+  FUT_WRAPPER(fut_w_##f) {                               \
+    FUT_UNUSED arguments int rc = f call;                \
+    results FUT_LEAVE(c, rc, __VA_ARGS__)                \
   }
 
 // A constructor of a sum writes only the components of its variant, so the memory is zeroed before.
 // Operations allocate structs and nothing large.
-#define FUT_WRAP_OPERATION(f, clear, arguments, call, results, ...) \
-  FUT_WRAPPER(fut_w_##f, clear) {                                   \
-    FUT_UNUSED arguments fut_self.zero = true;                      \
-    int rc = f call;                                                \
-    fut_self.zero = false;                                          \
-    results FUT_LEAVE(c, rc, __VA_ARGS__)                           \
+#define FUT_WRAP_OPERATION(f, arguments, call, results, ...) \
+  FUT_WRAPPER(fut_w_##f) {                                   \
+    FUT_UNUSED arguments fut_self.zero = true;               \
+    int rc = f call;                                         \
+    fut_self.zero = false;                                   \
+    results FUT_LEAVE(c, rc, __VA_ARGS__)                    \
   }
 
 // The function returns the index of the variant.
 #define FUT_WRAP_VARIANT(f, type)                                     \
-  FUT_WRAPPER(fut_w_##f, ) {                                          \
+  FUT_WRAPPER(fut_w_##f) {                                            \
     FUT_UNUSED *(int32_t *)out[0] = f(c->ctx, FUT_VALUE_IN(0, type)); \
     FUT_LEAVE(c, 0, (void)0)                                          \
   }
@@ -77,20 +74,20 @@
 // --- All types ------------------------------------------------------------------------
 
 #define FUT_WRAP_FREE(f, type)                           \
-  FUT_WRAPPER(fut_w_##f, ) {                             \
+  FUT_WRAPPER(fut_w_##f) {                               \
     FUT_UNUSED int rc = f(c->ctx, (struct type *)in[0]); \
     FUT_LEAVE(c, rc, (void)0)                            \
   }
 
 // The shape is part of the value, so the wrapper does not enter the context.
 #define FUT_WRAP_SHAPE(f, type)                                            \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                 \
+  FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED *(const int64_t **)out[0] = f(c->ctx, (struct type *)in[0]); \
     return FUT_OK;                                                         \
   }
 
 #define FUT_WRAP_DUPLICATE(type, free)                                      \
-  FUT_WRAPPER(fut_w_duplicate_##type, FUT_CLEAR(0)) {                       \
+  FUT_WRAPPER(fut_w_duplicate_##type) {                                     \
     struct type *copy = fut_duplicate_##type(c->ctx, (struct type *)in[0]); \
     *(void **)out[0] = copy;                                                \
     int rc = copy == NULL;                                                  \
@@ -113,7 +110,7 @@
   }
 
 #define FUT_WRAP_NEW(f, type, elem, free, ...)                             \
-  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                   \
+  FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *dims = in[1];                                \
     const void *data = in[0] != NULL ? in[0] : (const void *)&fut_no_data; \
     struct type *value = f(c->ctx, (const elem *)data, __VA_ARGS__);       \
@@ -124,14 +121,14 @@
   }
 
 #define FUT_WRAP_VALUES(f, type, elem)                                   \
-  FUT_WRAPPER(fut_w_##f, ) {                                             \
+  FUT_WRAPPER(fut_w_##f) {                                               \
     FUT_UNUSED int rc = f(c->ctx, (struct type *)in[0], (elem *)out[0]); \
     FUT_SYNC_NOW(c, rc, 1)                                               \
     FUT_LEAVE(c, rc, (void)0)                                            \
   }
 
 #define FUT_WRAP_INDEX(f, type, elem, ...)                                 \
-  FUT_WRAPPER(fut_w_##f, ) {                                               \
+  FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *indices = in[1];                             \
     int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__); \
     FUT_SYNC(c, rc);                                                       \
@@ -141,13 +138,13 @@
 // The memory of the backend. On GPU backends it can be an integer, which is converted to a pointer
 // for the table.
 #define FUT_WRAP_RAW_MEMORY(f, type)                                                        \
-  static int32_t fut_w_##f FUT_SIGNATURE {                                                  \
+  FUT_WRAPPER(fut_w_##f) {                                                                  \
     FUT_UNUSED *(void **)out[0] = (void *)(uintptr_t)f(c->ctx, (struct type *)in[0]);       \
     return FUT_OK;                                                                          \
   }
 
 #define FUT_WRAP_BORROW(f, type, memory, free, ...)                        \
-  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                   \
+  FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *dims = in[1];                                \
     struct type *value = f(c->ctx, (memory)(uintptr_t)in[0], __VA_ARGS__); \
     FUT_BORROW(c, value)                                                   \
@@ -290,13 +287,13 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
 
 // `storable`: FUT_STORABLE for each array.
 #define FUT_WRAP_STORED_SIZE(f, type, storable)                                      \
-  FUT_WRAPPER(fut_w_size_##f, ) {                                                    \
+  FUT_WRAPPER(fut_w_size_##f) {                                                      \
     storable int rc = f(c->ctx, (const struct type *)in[0], NULL, (size_t *)out[0]); \
     FUT_LEAVE(c, rc, (void)0)                                                        \
   }
 
 #define FUT_WRAP_STORE(f, type, storable, units)                                  \
-  FUT_WRAPPER(fut_w_##f, ) {                                                      \
+  FUT_WRAPPER(fut_w_##f) {                                                        \
     FUT_UNUSED void *bytes = out[0];                                              \
     size_t size;                                                                  \
     storable units int rc = f(c->ctx, (const struct type *)in[0], &bytes, &size); \
@@ -309,7 +306,7 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     memset(bytes, 0, size);
 
 #define FUT_WRAP_RESTORE(f, type, free)                                                \
-  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                               \
+  FUT_WRAPPER(fut_w_##f) {                                                             \
     FUT_UNUSED struct type *value = f(c->ctx, in[0]);                                  \
     *(void **)out[0] = value;                                                          \
     int rc = value == NULL;                                                            \
@@ -323,7 +320,7 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
 // `check`: FUT_CHECK_RESULT, and `free`: FUT_FREE_RESULT, if the element is a value. A unit in the
 // element is never written, so the memory is zeroed.
 #define FUT_WRAP_OPAQUE_INDEX(f, type, elem, check, free, ...)             \
-  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                   \
+  FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *indices = in[1];                             \
     fut_self.zero = true;                                                  \
     int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__); \
@@ -335,12 +332,12 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
 // The elements in place, and a new array whose elements the caller writes in place. `list`: FUT_LIST_COLUMN,
 // and `news`: FUT_NEW_COLUMN, for each component.
 #define FUT_WRAP_COLUMNS(type, free, list, news)                    \
-  FUT_WRAPPER(fut_w_columns_##type, ) {                             \
+  FUT_WRAPPER(fut_w_columns_##type) {                               \
     FUT_UNUSED const struct type *value = in[0];                    \
     struct fut_column *columns = out[0];                            \
     list FUT_LEAVE(c, 0, (void)0)                                   \
   }                                                                 \
-  FUT_WRAPPER(fut_w_create_columns_##type, FUT_CLEAR(0)) {          \
+  FUT_WRAPPER(fut_w_create_columns_##type) {                        \
     FUT_UNUSED const int64_t *dims = in[0];                         \
     struct fut_column *columns = out[1];                            \
     struct type *value = calloc(1, sizeof *value);                  \
@@ -363,7 +360,7 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     (void)dims;                                                             \
     fits return NULL;                                                       \
   }                                                                         \
-  FUT_WRAPPER(fut_w_##f, FUT_CLEAR(0)) {                                    \
+  FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *dims = in[1];                                 \
     FUT_REFUSE(c, fut_fit_##f((elem *)in[0], dims))                         \
     int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__); \
@@ -392,7 +389,7 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     (void)element;                                                      \
     fits return NULL;                                                   \
   }                                                                     \
-  FUT_WRAPPER(fut_w_##f, ) {                                            \
+  FUT_WRAPPER(fut_w_##f) {                                              \
     FUT_UNUSED const int64_t *indices = in[2];                          \
     FUT_REFUSE(c, fut_fit_##f((const struct type *)in[0], (elem)in[1])) \
     int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__); \

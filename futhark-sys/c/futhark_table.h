@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 9u
+#define FUT_ABI 10u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -81,9 +81,9 @@
 // A context, with its configuration and the state of the hooks.
 struct fut_context;
 
-// Every wrapped function has this type. `out[i]` points to memory for result i: a scalar, or the
-// pointer to a value. `in[i]` points to a scalar, or to the value itself. If the call fails, results
-// that are values are NULL.
+// Every wrapped function has this type; `enter` calls it, except `shape` and `raw_memory`. `out[i]` points to memory
+// for result i: a scalar, or a pointer, which is NULL before the call. `in[i]` points to a scalar, or to the value
+// itself. If the call fails, results that are values are NULL.
 typedef int32_t (*fut_call)(struct fut_context *ctx, void *const *out, const void *const *in);
 
 // One result or parameter.
@@ -254,6 +254,9 @@ struct fut_table {
   // wait, or belongs to a parent process.
   int32_t (*drain)(struct fut_context *ctx);
 
+  // Calls a function of the table. A fatal failure ends the call and not the process.
+  int32_t (*enter)(fut_call call, struct fut_context *ctx, void *const *out, const void *const *in);
+
   // Waits for all work. Transfers with `later` are complete when it returns FUT_OK. After any other
   // result but FUT_LOST, the device no longer accesses their memory. So it is after every call that
   // returned FUT_FAILED or FUT_MEMORY.
@@ -272,7 +275,8 @@ struct fut_table {
   // be called on the context, and a fatal failure ends the process. `take_back` waits, and reports
   // the failures of those calls.
   fut_call lend;                 // out: struct futhark_context *
-  fut_call take_back;            // in: int32_t, the code of the call that failed, otherwise 0
+  // `code`: of the call that failed, otherwise 0. Not called by `enter`.
+  int32_t (*take_back)(struct fut_context *ctx, int32_t code);
 
   // Constants of the program, for i < n_tuning_params.
   uint32_t n_tuning_params;

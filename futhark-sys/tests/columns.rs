@@ -136,13 +136,13 @@ fn in_context(table: &Table, context: *mut Context) {
     let call = |call: Option<Call>, out: &[*mut c_void], input: &[*const c_void]| {
         // SAFETY: the context is live and no other thread uses it; the callers below pass the arguments that
         // futhark_table.h documents.
-        unsafe { call.unwrap()(context, out.as_ptr(), input.as_ptr()) as u32 }
+        unsafe { table.raw().enter.unwrap()(call, context, out.as_ptr(), input.as_ptr()) as u32 }
     };
     let none = Column {
         memory: ptr::null_mut(),
         shape: ptr::null(),
     };
-    let (mut value, mut columns) = (ptr::dangling_mut::<c_void>(), [none; 4]);
+    let (mut value, mut columns) = (ptr::null_mut::<c_void>(), [none; 4]);
     let dims = [N as i64];
     let out = [(&raw mut value).cast(), columns.as_mut_ptr().cast()];
     // More than the addresses of any process: the memory of the first column is missing.

@@ -28,10 +28,10 @@ fn call(
     let function = function.unwrap_or_else(|| panic!("no {label}"));
     assert_eq!(function.outputs().len(), out.len());
     assert_eq!(function.inputs().len(), inputs.len());
-    let call = function.raw().call.unwrap();
+    let (enter, call) = (table.raw().enter.unwrap(), function.raw().call);
     // SAFETY: the caller passes a live context of this table, and as many pointers as the function
     // has results and parameters, each to a place of its type.
-    unsafe { call(context, out.as_ptr(), inputs.as_ptr()) as u32 }
+    unsafe { enter(call, context, out.as_ptr(), inputs.as_ptr()) as u32 }
 }
 
 /// A build with this flag does not compare the variant, so the assertion of the generated code fails.
@@ -99,8 +99,9 @@ fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
             if expected == FUT_REFUSED {
                 let mut types = table.types().iter();
                 let free = types.find_map(|ty| ty.raw().free).unwrap();
+                let (enter, input) = (table.raw().enter.unwrap(), [circle.cast_const()]);
                 // SAFETY: the program has one type, and the value is not used again.
-                unsafe { free(context, std::ptr::null(), [circle.cast_const()].as_ptr()) };
+                unsafe { enter(Some(free), context, std::ptr::null(), input.as_ptr()) };
             }
             // SAFETY: the context is live, its value is not used again, and neither is the context.
             unsafe { table.raw().context_free.unwrap()(context) };

@@ -36,8 +36,9 @@ fn calls_in_a_forked_child_fail() {
         let context = unsafe { raw.context_new.unwrap()(std::ptr::null(), 0, &raw mut status) };
         assert_eq!(status as u32, FUT_OK);
         // SAFETY: the context is live and no other thread uses it; `sync` takes no arguments.
-        let sync =
-            || unsafe { raw.sync.unwrap()(context, std::ptr::null(), std::ptr::null()) } as u32;
+        let sync = || unsafe {
+            raw.enter.unwrap()(raw.sync, context, std::ptr::null(), std::ptr::null()) as u32
+        };
         assert_eq!(sync(), FUT_OK);
 
         let child = fork();

@@ -434,11 +434,22 @@ impl Locked<'_> {
         input: *const *const c_void,
         operation: impl FnOnce() -> Call,
     ) -> Result<(), Failed> {
+        let enter = required(self.core.table.raw().enter);
         // SAFETY: the caller promises the arguments; L: `self` is the lock.
-        let status = unsafe { call(self.core.context(), out, input) };
+        let status = unsafe { enter(Some(call), self.core.context(), out, input) };
+        self.finish(status, operation)
+    }
+
+    /// What a function that has entered the context and returned `status` means.
+    #[inline]
+    pub(super) fn finish(
+        &mut self,
+        status: i32,
+        operation: impl FnOnce() -> Call,
+    ) -> Result<(), Failed> {
         if status as u32 == c::FUT_OK {
             if let Some(waited) = self.core.table.raw().waited {
-                // SAFETY: T and L. All functions that are called here enter the context, so the answer is about this call.
+                // SAFETY: T and L. The function has entered the context, so the answer is about its call.
                 if unsafe { waited(self.core.context()) } != 0 {
                     // The results of all earlier calls are complete.
                     self.state.progress.confirm();

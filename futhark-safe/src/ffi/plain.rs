@@ -5,9 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
 
-use futhark_sys::table::{Call, CallFn};
-
-use super::core::{Core, Lending, Locked};
+use super::core::{Core, Lending, Locked, required};
 use super::handle::Handle;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -162,12 +160,10 @@ impl<'a> Lent<'a> {
         }
         self.context = std::ptr::null_mut();
         let take_back = required(self.core.table().raw().take_back);
-        let input = [(&raw const code).cast::<c_void>()];
-        // SAFETY: T and L; the one argument is an `int32_t`, and the context was lent.
-        unsafe {
-            self.locked
-                .call(take_back, &[], &input, || Self::OPERATION.into())
-        }
+        // SAFETY: T and L; the context was lent.
+        let status = unsafe { take_back(self.core.context(), code) };
+        let finished = self.locked.finish(status, || Self::OPERATION.into());
+        finished.map_err(|failed| failed.error)
     }
 }
 
@@ -180,8 +176,4 @@ impl Drop for Lent<'_> {
         // Last, since the lock is held until here.
         *self.core.lent() = None;
     }
-}
-
-fn required(call: CallFn) -> Call {
-    call.expect("a table lends its context")
 }

@@ -56,7 +56,7 @@ pub(crate) unsafe fn run(
                 input,
                 out,
             };
-            call.clear_places();
+            call.expect_empty_places()?;
             let answer = call
                 .check()
                 .and_then(|()| body(&mut call))
@@ -138,13 +138,15 @@ impl Call<'_> {
         self.give(i, vec![Part::Array(array)]);
     }
 
-    fn clear_places(&self) {
+    fn expect_empty_places(&self) -> Answer {
         for (place, slot) in self.out.iter().zip(self.outputs) {
-            if is_value(slot) {
-                // SAFETY: T: the place is for a value.
-                unsafe { place.cast::<*mut c_void>().write(std::ptr::null_mut()) }
+            // SAFETY: T: the place is for a value, and holds NULL.
+            if is_value(slot) && !unsafe { place.cast::<*mut c_void>().read() }.is_null() {
+                let text = format!("{} got a place that is not NULL", self.name);
+                return Err(self.context.breach(text));
             }
         }
+        Ok(())
     }
 
     /// Reports breaches by the caller.

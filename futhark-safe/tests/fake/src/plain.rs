@@ -29,15 +29,7 @@ pub(crate) unsafe extern "C" fn lend(
     unsafe { Context::enter(ctx, "lend", body) }
 }
 
-pub(crate) unsafe extern "C" fn take_back(
-    ctx: *mut c::Context,
-    _out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    // SAFETY: T: one argument.
-    let code = unsafe { input.read() }.cast::<i32>();
-    // SAFETY: T: a code.
-    let code = unsafe { code.read() };
+pub(crate) unsafe extern "C" fn take_back(ctx: *mut c::Context, code: i32) -> i32 {
     let end = |context: &mut Context| {
         if !std::mem::take(&mut context.lent) {
             context.breach("a context was taken back that was not lent".to_owned());

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use futhark_manifest::{FunctionList, Manifest, Program};
-use futhark_sys::table::{self as c, FUT_ABI, FUT_GPU, Raw, RawFunction, Table};
+use futhark_sys::table::{self as c, CallFn, FUT_ABI, FUT_GPU, Raw, RawFunction, Table};
 
 use crate::context;
 use crate::functions::raw_functions;
@@ -97,6 +97,7 @@ fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFuncti
     raw.unchecked = Some(context::unchecked);
     raw.waited = if GPU { Some(context::waited) } else { None };
     raw.drain = Some(context::drain);
+    raw.enter = Some(enter);
     raw.sync = Some(wait);
     raw.clear_caches = Some(wait);
     raw.pause_profiling = Some(wait);
@@ -106,6 +107,17 @@ fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFuncti
     raw.lend = Some(plain::lend);
     raw.take_back = Some(plain::take_back);
     raw
+}
+
+unsafe extern "C" fn enter(
+    call: CallFn,
+    ctx: *mut c::Context,
+    out: *const *mut std::ffi::c_void,
+    input: *const *const std::ffi::c_void,
+) -> i32 {
+    let call = call.expect("a function of the table");
+    // SAFETY: T: these are the arguments of the function.
+    unsafe { call(ctx, out, input) }
 }
 
 unsafe extern "C" fn wait(

@@ -65,7 +65,7 @@ fn wrapper(program: &Program, call: &Call<'_>, blanks: &[Blank]) -> String {
     if call.returns_variant {
         return format!("FUT_WRAP_VARIANT({cfun}, {})\n", ident(inputs[0].0));
     }
-    let [mut clear, mut checks, mut results, mut frees] = [const { String::new() }; 4];
+    let [mut checks, mut results, mut frees] = [const { String::new() }; 3];
     let mut arguments = "c->ctx".to_owned();
     for blank in blanks {
         results += &fill_blank(ident(outputs[0]), blank);
@@ -80,7 +80,6 @@ fn wrapper(program: &Program, call: &Call<'_>, blanks: &[Blank]) -> String {
             }
             TypeRef::Type(id) => {
                 let ty = program.get(id);
-                clear += &format!("FUT_CLEAR({i}) ");
                 arguments += &format!(", FUT_VALUE_OUT({i}, {})", ty.c_ident());
                 results += &check_result(ty, i);
                 frees += &free_result(ty, i);
@@ -115,7 +114,7 @@ fn wrapper(program: &Program, call: &Call<'_>, blanks: &[Blank]) -> String {
         Operation::EntryPoint => "ENTRY",
         _ => "OPERATION",
     };
-    format!("FUT_WRAP_{kind}({cfun}, {clear}, {checks}, ({arguments}), {results}, {frees})\n")
+    format!("FUT_WRAP_{kind}({cfun}, {checks}, ({arguments}), {results}, {frees})\n")
 }
 
 /// The validation of result `i` after the call.
