@@ -54,27 +54,27 @@ impl Code {
     }
 }
 
-/// The recorded build of this name.
+/// The recorded build that is equal to `build`.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::NoCompiler`]: the recording does not have it, or not of these sources.
-pub(super) fn recorded(recording: &Recording, name: &str, build: &Build) -> Result<Stored, Error> {
+pub(super) fn recorded(from: &Recording, build: &Build, sources: &Files) -> Result<Stored, Error> {
     let fail = |why| {
         let message = format!("{why}.\nRecord it again, or install the compiler");
         Error::new(ErrorKind::NoCompiler, message)
     };
-    let folder = recording.build(name);
+    let folder = from.build(&build.recorded_name()?);
     if !folder.is_dir() {
         return Err(fail(format!(
             "{} is not recorded for {} in {}, a recording of Futhark {}, or its text or its options have changed",
             build.source().display(),
             build.backend(),
-            recording.folder().display(),
-            recording.version()
+            from.folder().display(),
+            from.version()
         )));
     }
-    Stored::open(&folder, build, fail)
+    Stored::open(&folder, build, sources, fail)
 }
 
 /// The code in `folder`, generated before as `FUTHARK_VENDOR` says.
@@ -82,9 +82,9 @@ pub(super) fn recorded(recording: &Recording, name: &str, build: &Build) -> Resu
 /// # Errors
 ///
 /// [`ErrorKind::Vendored`], or those of the compiler that generates the code again.
-pub(super) fn vendored(folder: &Path, build: &Build) -> Result<Stored, Error> {
+pub(super) fn vendored(folder: &Path, build: &Build, sources: &Files) -> Result<Stored, Error> {
     let stored = || match folder.is_dir() {
-        true => Stored::open(folder, build, Error::vendored),
+        true => Stored::open(folder, build, sources, Error::vendored),
         false => Err(Error::vendored(format!(
             "found no generated code of {} in {}",
             build.source().display(),
@@ -101,14 +101,14 @@ pub(super) fn vendored(folder: &Path, build: &Build) -> Result<Stored, Error> {
                 return Ok(kept);
             }
             let new = Temporary::beside(folder)?;
-            generate(&compiler, build, new.path())?;
+            generate(compiler, build, sources, new.path())?;
             new.become_folder(folder)?;
             stored()
         }
         Vendor::Check => {
             let kept = stored()?;
             let new = Temporary::beside(&build.folder()?.join("vendored"))?;
-            generate(&build.installed()?, build, new.path())?;
+            generate(build.installed()?, build, sources, new.path())?;
             stored::must_be_equal(new.path(), folder)?;
             Ok(kept)
         }
@@ -116,13 +116,17 @@ pub(super) fn vendored(folder: &Path, build: &Build) -> Result<Stored, Error> {
 }
 
 /// Generates code to vendor in a folder.
-fn generate(compiler: &Compiler, build: &Build, folder: &Path) -> Result<(), Error> {
-    let files = Files::of(build.source())?;
-    let code = Code::Compiler(compiler.clone());
+fn generate(
+    compiler: Compiler,
+    build: &Build,
+    sources: &Files,
+    folder: &Path,
+) -> Result<(), Error> {
+    let code = Code::Compiler(compiler);
     let warnings = code.generate(build, &folder.join(build.name()))?;
-    if Files::of(build.source())? != files {
+    if Files::of(build.source())? != *sources {
         return Err(Error::changing(build.source()));
     }
     write(&folder.join(WARNINGS), warnings)?;
-    stored::describe(folder, build, &files, compiler.version())
+    stored::describe(folder, build, sources, code.version())
 }

@@ -39,17 +39,17 @@ impl Build {
     /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
     pub fn run(&self) -> Result<Artifact, Error> {
         for _ in 0..ATTEMPTS {
-            let artifact = match self.code()? {
+            let sources = Files::of(self.source())?;
+            let artifact = match self.code(&sources)? {
                 Code::Stored(Stored {
                     folder,
                     symbol: Some(symbol),
                     ..
                 }) => {
-                    let sources = Files::of(self.source())?.paths();
                     let paths = self.paths(folder, symbol);
-                    Artifact::read(paths, Vec::new(), sources).map(Some)
+                    Artifact::read(paths, Vec::new(), sources.paths()).map(Some)
                 }
-                code => self.find_or_build(code),
+                code => self.find_or_build(code, sources),
             };
             if let Some(artifact) = artifact? {
                 return Ok(artifact);
@@ -111,7 +111,8 @@ impl Build {
     ///
     /// As [`Build::run`], except for those of the C compiler.
     pub fn interface(&self) -> Result<Interface, Error> {
-        let code = match self.code() {
+        let sources = Files::of(self.source())?;
+        let code = match self.code(&sources) {
             Err(error)
                 if error.kind() == ErrorKind::Vendored
                     && matches!(Toolchain::vendor(), Ok(Vendor::Use)) =>
@@ -125,14 +126,14 @@ impl Build {
         code.generate(self, &paths.in_folder(&paths.name))?;
         Ok(Interface {
             program: read_program(&paths.manifest(), &paths.read("json")?)?,
-            sources: Files::of(self.source())?.paths(),
+            sources: sources.paths(),
         })
     }
 
     /// The result; `None` if an input changed while it was built.
-    fn find_or_build(&self, code: Code) -> Result<Option<Artifact>, Error> {
+    fn find_or_build(&self, code: Code, sources: Files) -> Result<Option<Artifact>, Error> {
         let results = self.folder()?;
-        let inputs = self.inputs(code, &results)?;
+        let inputs = self.inputs(code, sources, &results)?;
         let key = self.key(&inputs);
         // The symbol does not depend on paths and times of files, so that equal compilers produce
         // equal libraries.
@@ -146,13 +147,13 @@ impl Build {
         Artifact::read(paths, inputs.programs, inputs.sources.paths()).map(Some)
     }
 
-    /// Finds the sources and the tools, whose versions are kept in the folder `results`.
-    fn inputs(&self, code: Code, results: &Path) -> Result<Inputs, Error> {
+    /// Finds the tools, whose versions are kept in the folder `results`.
+    fn inputs(&self, code: Code, sources: Files, results: &Path) -> Result<Inputs, Error> {
         let cc = CCompiler::find(Some(results))?;
         let mut programs = code.made_by();
         programs.extend([cc.path.clone(), cc.ar.clone()]);
         Ok(Inputs {
-            sources: Files::of(self.source())?,
+            sources,
             arguments: cc.arguments(self),
             programs: programs.iter().map(|file| Toolchain::file(file)).collect(),
             code,
@@ -161,26 +162,23 @@ impl Build {
     }
 
     /// Where the generated code comes from: a recording, vendored code, or a compiler.
-    fn code(&self) -> Result<Code, Error> {
+    fn code(&self, sources: &Files) -> Result<Code, Error> {
         if !BACKENDS.contains(&self.backend()) {
             return Err(Error::backend(self.backend()));
         }
         compiler::must_be_usable(&self.options)?;
-        // Before stored code is looked up, whose errors would advise to store it again.
-        Files::of(self.source())?;
         if let Some(recording) = &self.recording {
-            let found = code::recorded(recording, &self.recorded_name()?, self);
-            return found.map(Code::Stored);
+            return code::recorded(recording, self, sources).map(Code::Stored);
         }
         let Some(folder) = &self.vendored else {
             return self.installed().map(Code::Compiler);
         };
         let folder = folder.join(format!("{}-{}", self.name(), self.backend()));
-        code::vendored(&folder, self).map(Code::Stored)
+        code::vendored(&folder, self, sources).map(Code::Stored)
     }
 
     /// The name of this build in a recording.
-    fn recorded_name(&self) -> Result<String, Error> {
+    pub(super) fn recorded_name(&self) -> Result<String, Error> {
         let key = Hash::new()
             .with(env!("CARGO_PKG_VERSION"))
             .with(hash_of(self.source())?)

@@ -130,6 +130,7 @@ impl Stored {
     pub(super) fn open(
         folder: &Path,
         build: &Build,
+        sources: &Files,
         fail: impl Fn(String) -> Error,
     ) -> Result<Stored, Error> {
         let wrong = |error: Error| fail(format!("{error:#}"));
@@ -144,8 +145,7 @@ impl Stored {
         })?;
         let version = text.lines().find_map(|line| line.strip_prefix("futhark "));
         let version = Version::new(version.unwrap_or_default());
-        let sources = Files::of(build.source())?;
-        let now = description(folder, build, &sources, &version).map_err(wrong)?;
+        let now = description(folder, build, sources, &version).map_err(wrong)?;
         if let Some(line) = difference(&text, &now) {
             return Err(fail(outdated(folder, line, &now)));
         }
@@ -180,7 +180,9 @@ fn outdated(folder: &Path, line: &str, now: &str) -> String {
     let name = value.split_once(' ').map_or("", |(_, name)| name);
     let path = folder.join(name);
     match key {
-        "source" => format!("{name} has changed, from which the code in {place} was generated"),
+        "source" => {
+            format!("{name} has changed or is gone, from which the code in {place} was generated")
+        }
         "file" if !path.exists() => format!("{} is missing", path.display()),
         "file" => format!(
             "{} is not what the Futhark compiler generated for this program",
@@ -228,14 +230,9 @@ mod tests {
         for kind in REFUSALS {
             let text = refusal(&Error::new(kind, "two\nlines")).unwrap();
             write(&folder.join(REFUSED), text).unwrap();
-            describe(
-                &folder,
-                &build,
-                &Files::of(&source).unwrap(),
-                &Version::new("0.25.32"),
-            )
-            .unwrap();
-            let error = Stored::open(&folder, &build, Error::vendored).unwrap_err();
+            let sources = Files::of(&source).unwrap();
+            describe(&folder, &build, &sources, &Version::new("0.25.32")).unwrap();
+            let error = Stored::open(&folder, &build, &sources, Error::vendored).unwrap_err();
             assert_eq!((error.kind(), &*error.to_string()), (kind, "two\nlines"));
         }
         assert_eq!(refusal(&Error::new(ErrorKind::NoHeader, "")), None);
@@ -247,7 +244,10 @@ mod tests {
         let (folder, source) = folder("stored");
         let safe = Build::new(&source, Backend::C).option("--safe");
         let asked = safe.clone().option("-w");
-        let open = |build: &Build| Stored::open(&folder, build, Error::vendored);
+        let open = |build: &Build| {
+            let sources = Files::of(build.source())?;
+            Stored::open(&folder, build, &sources, Error::vendored)
+        };
         let fails = |build: &Build, why: &str| {
             let error = open(build).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Vendored, "{error}");
