@@ -199,15 +199,12 @@
 
 mod arrays;
 mod docs;
-mod entries;
 mod module;
 mod names;
 mod program;
 #[cfg(feature = "raw")]
 mod raw;
 mod records;
-mod sums;
-mod text;
 
 pub use program::Program;
 
@@ -221,16 +218,8 @@ pub fn __module(
     name: &str,
     manifest: &str,
     serde: bool,
-) -> Result<String, Box<dyn std::error::Error>> {
+) -> Result<String, futhark_manifest::Error> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
-    let functions = futhark_manifest::FunctionList::of(&program);
-    Ok(module::write(
-        name,
-        &program,
-        &functions,
-        &[],
-        ("".as_ref(), &[]),
-        serde,
-        None,
-    )?)
+    let module = module::Module::new(&program, docs::Docs::default(), serde);
+    Ok(module.text(name, &[], None))
 }

@@ -1,6 +1,6 @@
 //! Names in generated code, by the rule in the documentation of `build`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use futhark_manifest::names::{Names, RUST, Scope, Style};
 use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId, TypeRef};
@@ -39,12 +39,12 @@ const OF_VALUES: [&str; 20] = [
 ];
 
 pub(super) struct TypeNames {
-    /// By index of the type; empty for arrays of scalars.
-    types: Vec<String>,
+    /// The structs of opaque types.
+    types: BTreeMap<TypeId, String>,
     /// The struct of all fields of a record, or the enum of a sum.
-    views: HashMap<TypeId, String>,
+    views: BTreeMap<TypeId, String>,
     /// The struct of the arguments of a constructor.
-    parts: HashMap<TypeId, String>,
+    parts: BTreeMap<TypeId, String>,
 }
 
 impl TypeNames {
@@ -58,48 +58,38 @@ impl TypeNames {
             .reserve(OF_MODULE)
             .reserve(OF_PRELUDE)
             .assign(opaque().map(|(_, ty)| &ty.name));
-        let mut types = vec![String::new(); program.types().len()];
-        for (id, ty) in opaque() {
-            types[id.index()] = names[&ty.name].to_owned();
-        }
+        let types = opaque().map(|(id, ty)| (id, names[&ty.name].to_owned()));
+        let types: BTreeMap<TypeId, String> = types.collect();
 
-        let wanted = |suffix: fn(&Structure) -> Option<&'static str>| -> Vec<(TypeId, String)> {
-            let suffixes = opaque().filter_map(|(id, ty)| {
-                let suffix = suffix(&ty.as_opaque()?.structure)?;
-                Some((id, format!("{}{suffix}", types[id.index()])))
-            });
-            suffixes.collect()
-        };
-        let views = wanted(|structure| match structure {
-            Structure::Record(record) if !record.is_tuple() && !record.is_unit() => Some("Fields"),
-            Structure::Sum(_) => Some("Variant"),
-            _ => None,
-        });
-        let parts = wanted(|structure| match structure {
-            // The struct of all fields has the same members if they are scalars.
-            Structure::Record(record) if is_flat(&record.fields) => None,
-            Structure::Record(record) => needs_names(&record.fields).then_some("Parts"),
-            Structure::RecordArray(array) => needs_names(&array.fields).then_some("Parts"),
-            _ => None,
-        });
+        let (mut views, mut parts) = (BTreeMap::new(), BTreeMap::new());
+        for (id, ty) in opaque() {
+            let wanted = |suffix: &str| format!("{}{suffix}", types[&id]);
+            match ty.as_opaque().map(|opaque| &opaque.structure) {
+                Some(Structure::Record(record)) => {
+                    if !record.is_tuple() && !record.is_unit() {
+                        views.insert(id, wanted("Fields"));
+                    }
+                    if needs_names(&record.fields) {
+                        // The struct of all fields has the same members if they are scalars.
+                        let is_flat = is_flat(&record.fields);
+                        parts.insert(id, wanted(if is_flat { "Fields" } else { "Parts" }));
+                    }
+                }
+                Some(Structure::RecordArray(array)) if needs_names(&array.fields) => {
+                    parts.insert(id, wanted("Parts"));
+                }
+                Some(Structure::Sum(_)) => {
+                    views.insert(id, wanted("Variant"));
+                }
+                _ => {}
+            }
+        }
         let names = Scope::new(&RUST, Style::Type)
             .reserve(OF_MODULE)
-            .reserve(&types)
-            .assign(views.iter().chain(&parts).map(|(_, name)| name));
-        let assigned = |wanted: Vec<(TypeId, String)>| -> HashMap<TypeId, String> {
-            let pairs = wanted.into_iter();
-            pairs
-                .map(|(id, name)| (id, names[&name].to_owned()))
-                .collect()
-        };
-        let (views, mut parts) = (assigned(views), assigned(parts));
-        for (id, ty) in opaque() {
-            if let Some(record) = ty.as_record()
-                && is_flat(&record.fields)
-                && needs_names(&record.fields)
-            {
-                parts.insert(id, views[&id].clone());
-            }
+            .reserve(types.values())
+            .assign(views.values().chain(parts.values()));
+        for name in views.values_mut().chain(parts.values_mut()) {
+            *name = names[name].to_owned();
         }
         TypeNames {
             types,
@@ -110,7 +100,7 @@ impl TypeNames {
 
     /// The struct of an opaque type.
     pub(super) fn of(&self, id: TypeId) -> &str {
-        &self.types[id.index()]
+        &self.types[&id]
     }
 
     /// The struct of all fields of a record, or the enum of a sum.

@@ -1,12 +1,15 @@
 //! The builder, and its instructions to Cargo.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use futhark_manifest::{Backend, FunctionList, Manifest};
-use futhark_sys::compile::{Artifact, Build, Compiler, Linkage, Toolchain, Vendor};
+use futhark_manifest::names::RUST;
+use futhark_manifest::{Backend, Manifest};
+use futhark_sys::compile::{Artifact, Build, Compiler, Interface, Linkage, Toolchain, Vendor};
 
-use super::module;
+use super::docs::Docs;
+use super::module::Module;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tuning::{Tuning, unknown_in};
 
@@ -191,128 +194,116 @@ impl Program {
                  use `flag(\"-march=…\")` with a processor of the target"
             )));
         }
+        if !self.linked && self.raw {
+            let message =
+                "raw modules need a linked program: remove `raw(true)` or `linked(false)`";
+            return Err(self.error(message));
+        }
         let name = self.module_name()?;
         let backends = self.chosen_backends()?;
-        // Cargo runs a script that failed again in any case, and shows its output.
         let mut cargo = Instructions::default();
         for variable in Toolchain::VARIABLES.into_iter().chain(VARIABLES) {
             cargo.add(format!("rerun-if-env-changed={variable}"));
         }
         cargo.watch(&self.source);
-        if !self.linked && self.raw {
-            return Err(self.error(
-                "raw modules need a linked program: remove `raw(true)` or `linked(false)`"
-                    .to_owned(),
-            ));
-        }
-        let module = match !self.linked || is_face_only() && !self.raw {
-            true => self.face(&name, &backends, &out_dir, &mut cargo)?,
-            false => self.whole(&name, &backends, &out_dir, &target, &mut cargo)?,
+        let compiler = self.compiler.as_ref().map(Compiler::at).transpose();
+        let compiler = compiler.map_err(|error| self.failed(error))?;
+        let build = |backend| self.build(backend, compiler.as_ref(), &out_dir);
+        let module = if !self.linked || is_face_only() && !self.raw {
+            // It can be checked and documented, and not linked.
+            let Interface {
+                program, sources, ..
+            } = self.interface(&backends, build)?;
+            let symbols = backends.iter().filter(|_| self.linked);
+            let symbols: Vec<_> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
+            self.module(&name, &[&program], &sources, &symbols, &mut cargo)?
+        } else {
+            let builds: Vec<Build> = backends.iter().copied().map(build).collect();
+            let artifacts = run(&builds).map_err(|error| self.failed(error))?;
+            self.expect_one_interface(&artifacts)?;
+            let used = artifacts.iter().flat_map(Artifact::programs);
+            used.for_each(|file| cargo.watch(file));
+            warn(&artifacts[0], &mut cargo);
+            link(&artifacts, &target, &mut cargo);
+            let programs: Vec<_> = artifacts.iter().map(Artifact::program).collect();
+            let symbols: Vec<_> = artifacts.iter().map(|a| a.symbol().to_owned()).collect();
+            let sources = artifacts[0].sources();
+            let text = self.module(&name, &programs, sources, &symbols, &mut cargo)?;
+            #[cfg(feature = "raw")]
+            let text = match self.raw {
+                true => text + &super::raw::write(&name, &artifacts, &out_dir)?,
+                false => text,
+            };
+            text
         };
         write_if_changed(&out_dir.join(format!("{name}.rs")), &module)?;
+        // Not before: Cargo runs a script that failed again in any case, and shows its output.
         cargo.print();
         Ok(())
     }
 
-    /// The module without libraries. It can be checked and documented, and not linked.
-    fn face(
+    /// The interface, which every backend has.
+    fn interface(
         &self,
-        name: &str,
         backends: &[Backend],
-        out_dir: &Path,
-        cargo: &mut Instructions,
-    ) -> Result<String> {
-        let compiler = self.futhark_compiler()?;
+        build: impl Fn(Backend) -> Build,
+    ) -> Result<Interface> {
         let interface = |backend| {
-            let build = self.build(backend, compiler.as_ref(), out_dir);
-            build.interface().map_err(|error| self.failed(error))
+            let interface = build(backend).interface();
+            interface.map_err(|error| self.failed(error))
         };
-        // The interface is that of every backend, and `c` takes the least time. Vendored code need not have each
-        // backend; updating and checking it concerns all.
-        let concerns_all = self.vendored.is_some()
-            && Toolchain::vendor().map_err(|error| self.failed(error))? != Vendor::Use;
-        let candidates = match self.vendored.is_some() {
-            true => backends,
-            false => &[Backend::C],
-        };
-        let mut faces = candidates.iter().map(|&backend| interface(backend));
-        let face = match concerns_all {
-            true => faces.collect::<Result<Vec<_>>>()?.swap_remove(0),
-            false => {
-                let first = faces.next().expect("at least one backend is selected");
-                first.or_else(|error| faces.find_map(Result::ok).ok_or(error))?
+        if self.vendored.is_none() {
+            // The backend that takes the least time.
+            return interface(Backend::C);
+        }
+        let mut interfaces = backends.iter().copied().map(interface);
+        match Toolchain::vendor().map_err(|error| self.failed(error))? {
+            // The code of one of the backends suffices.
+            Vendor::Use => {
+                let first = interfaces.next().expect("at least one backend is selected");
+                first.or_else(|error| interfaces.find_map(Result::ok).ok_or(error))
             }
-        };
-        face.sources.iter().for_each(|file| cargo.watch(file));
-        let tuning = self.checked_tuning([&face.program], cargo)?;
-        let symbols = backends.iter().filter(|_| self.linked);
-        let symbols: Vec<String> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
-        let symbols: Vec<&str> = symbols.iter().map(String::as_str).collect();
-        module::write(
-            name,
-            &face.program,
-            &FunctionList::of(&face.program),
-            &symbols,
-            (&self.source, &face.sources),
-            self.serde,
-            tuning.as_ref(),
-        )
+            // Updating and checking concerns all.
+            _ => Ok(interfaces.collect::<Result<Vec<_>>>()?.swap_remove(0)),
+        }
     }
 
-    /// The module with a library for each backend.
-    fn whole(
+    fn expect_one_interface(&self, artifacts: &[Artifact]) -> Result<()> {
+        let first = &artifacts[0];
+        let differs = |other: &&Artifact| {
+            other.program().interface_hash() != first.program().interface_hash()
+                || other.functions() != first.functions()
+        };
+        match artifacts.iter().find(differs) {
+            None => Ok(()),
+            Some(other) => Err(self.error(format!(
+                "the compiler generated different APIs for backends {} and {}; this is a bug in the compiler",
+                other.program().backend,
+                first.program().backend
+            ))),
+        }
+    }
+
+    /// The text of the module. `programs` are those of the backends, and have one interface.
+    fn module(
         &self,
         name: &str,
-        backends: &[Backend],
-        out_dir: &Path,
-        target: &str,
+        programs: &[&futhark_manifest::Program],
+        sources: &[PathBuf],
+        symbols: &[String],
         cargo: &mut Instructions,
     ) -> Result<String> {
-        let compiler = self.futhark_compiler()?;
-        let builds = backends.iter();
-        let builds = builds.map(|&backend| self.build(backend, compiler.as_ref(), out_dir));
-        let artifacts = run(&builds.collect::<Vec<_>>()).map_err(|error| self.failed(error))?;
-        let first = &artifacts[0];
-        for other in &artifacts[1..] {
-            let same = other.program().interface_hash() == first.program().interface_hash()
-                && other.functions() == first.functions();
-            if !same {
-                return Err(self.error(format!(
-                    "the compiler generated different APIs for backends {} and {}; this is a bug in the compiler",
-                    other.program().backend,
-                    first.program().backend
-                )));
-            }
-        }
-        let programs = artifacts.iter().flat_map(Artifact::programs);
-        programs
-            .chain(first.sources())
-            .for_each(|file| cargo.watch(file));
-        warn(first, cargo);
-        let tuning = self.checked_tuning(artifacts.iter().map(Artifact::program), cargo)?;
-        let symbols: Vec<&str> = artifacts.iter().map(Artifact::symbol).collect();
-        let text = module::write(
-            name,
-            first.program(),
-            &first.functions(),
-            &symbols,
-            (&self.source, first.sources()),
-            self.serde,
-            tuning.as_ref(),
-        )?;
-        #[cfg(feature = "raw")]
-        let text = match self.raw {
-            true => text + &super::raw::write(name, &artifacts, out_dir)?,
-            false => text,
-        };
-        link(&artifacts, target, cargo);
-        Ok(text)
+        sources.iter().for_each(|file| cargo.watch(file));
+        let tuning = self.checked_tuning(programs, cargo)?;
+        let docs = Docs::of(&self.source, sources);
+        let module = Module::new(programs[0], docs, self.serde);
+        Ok(module.text(name, symbols, tuning.as_ref()))
     }
 
     /// The tuning to embed. Its names are compared with the parameters of the GPU backends, if there are any.
-    fn checked_tuning<'a>(
+    fn checked_tuning(
         &self,
-        programs: impl IntoIterator<Item = &'a futhark_manifest::Program>,
+        programs: &[&futhark_manifest::Program],
         cargo: &mut Instructions,
     ) -> Result<Option<Tuning>> {
         let beside = || {
@@ -326,12 +317,12 @@ impl Program {
         cargo.watch(&file);
         let failed = |error: Error| self.error(error.to_string());
         let tuning = Tuning::read(&file).map_err(failed)?;
-        let gpu = programs
-            .into_iter()
-            .filter(|program| program.backend.is_gpu());
-        let mut gpu = gpu.peekable();
+        let mut gpu = programs
+            .iter()
+            .filter(|program| program.backend.is_gpu())
+            .peekable();
         if gpu.peek().is_some() {
-            let entries = gpu.flat_map(futhark_manifest::Program::entries);
+            let entries = gpu.flat_map(|program| program.entries());
             let names = entries.flat_map(|entry| &entry.tuning_params);
             let names: Vec<&str> = names.map(String::as_str).collect();
             if let Some(error) = unknown_in(&tuning, &names) {
@@ -373,16 +364,6 @@ impl Program {
         build
     }
 
-    /// The Futhark compiler for all backends; `None` if vendored code may make it unnecessary.
-    fn futhark_compiler(&self) -> Result<Option<Compiler>> {
-        let found = match (&self.compiler, &self.vendored) {
-            (Some(program), _) => Compiler::at(program).map(Some),
-            (None, Some(_)) => Ok(None),
-            (None, None) => Compiler::find().map(Some),
-        };
-        found.map_err(|error| self.failed(error))
-    }
-
     /// The backends in `FUTHARK_BACKENDS`, or those of the build script.
     fn chosen_backends(&self) -> Result<Vec<Backend>> {
         let named = std::env::var(BACKENDS).unwrap_or_default();
@@ -400,7 +381,7 @@ impl Program {
         let mut seen = BTreeSet::new();
         selected.retain(|&backend| seen.insert(backend.as_str()));
         match selected.is_empty() {
-            true => Err(self.error("no backend was selected".to_owned())),
+            true => Err(self.error("no backend was selected")),
             false => Ok(selected),
         }
     }
@@ -408,7 +389,7 @@ impl Program {
     fn module_name(&self) -> Result<String> {
         let stem = || Some(self.source.file_stem()?.to_str()?.to_owned());
         let name = self.name.clone().or_else(stem).unwrap_or_default();
-        match is_identifier(&name) {
+        match RUST.is_identifier(&name) {
             true => Ok(name),
             false => Err(self.error(format!(
                 "`{name}` is not a valid module name; set another one with `name`"
@@ -424,17 +405,13 @@ impl Program {
         })
     }
 
-    fn error(&self, message: String) -> Error {
-        Error::new(
-            ErrorKind::Compile,
-            self.source.display().to_string(),
-            message,
-        )
+    fn error(&self, message: impl Into<Cow<'static, str>>) -> Error {
+        let source = self.source.display().to_string();
+        Error::new(ErrorKind::Compile, source, message)
     }
 
     fn failed(&self, error: futhark_sys::compile::Error) -> Error {
-        self.error("cannot compile the program".to_owned())
-            .with_source(error)
+        self.error("cannot compile the program").with_source(error)
     }
 }
 
@@ -526,14 +503,6 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
             cargo.add(format!("rustc-link-lib=dylib={library}"));
         }
     }
-}
-
-fn is_identifier(name: &str) -> bool {
-    let mut characters = name.chars();
-    characters
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Writes a file unless its content is the same, so that Cargo does not rebuild dependents.

@@ -1,198 +1,333 @@
-//! Records, tuples and the unit type.
+//! Records, tuples and sums.
 
-use std::fmt::Write as _;
+use futhark_manifest::{Field, Record, Sum, TypeId, TypeRef, Variant};
 
-use futhark_manifest::{Field, OpaqueType, Record, TypeId, TypeRef};
-
-use super::module::{Module, observed};
+use super::docs::code;
+use super::module::{Module, list, method, observed, parts, several_results, tuple};
 use super::names;
-use super::text::{self, code};
-use crate::error::Result;
 
-pub(super) fn write(
-    module: &Module<'_>,
-    id: TypeId,
-    record: &Record,
-    text: &mut String,
-) -> Result<()> {
-    let rust = module.names.of(id);
-    let _ = writeln!(text, "impl {rust} {{");
-    let what = match record.is_unit() {
-        true => "Creates the value.",
-        false => "Creates a value from its fields. Calls that take it check its sizes.",
-    };
-    let _ = writeln!(text, "    /// {what}");
-    write_make(module, "pub fn new", id, &record.new, &record.fields, text)?;
-    if record.is_unit() {
-        text.push_str("}\n\n");
-        return Ok(());
-    }
-    write_fields(module, id, record, text);
-    if module.plain_record(TypeRef::Type(id)).is_some() {
-        write_from_fields(module, id, record, text);
-    }
-    write_methods(module, &record.fields, text)?;
-    text.push_str("}\n\n");
-    if !record.is_tuple() {
-        write_struct(module, id, record, text);
-    }
-    write_parts(module, id, &record.fields, text);
-    Ok(())
+/// A call or literal with a list, which is broken into lines if it is long.
+pub(super) struct Expression {
+    pub(super) before: String,
+    pub(super) items: Vec<String>,
+    pub(super) after: &'static str,
 }
 
-/// Before 0.25.35 the unit type has neither a structure nor a constructor in the manifest.
-pub(super) fn write_old_unit(
-    module: &Module<'_>,
-    id: TypeId,
-    opaque: &OpaqueType,
-    text: &mut String,
-) {
-    if module.program.get(id).name != "()" || opaque.ops.restore.is_none() {
-        return;
+impl Expression {
+    pub(super) fn on_one_line(&self) -> String {
+        format!("{}{}{}", self.before, self.items.join(", "), self.after)
     }
-    let rust = module.names.of(id);
-    let _ = write!(
-        text,
-        "impl {rust} {{\n    /// Creates the value.\n    \
-         pub fn new(context: &Context) -> Result<{rust}> {{\n        __f::unit(context)\n    }}\n}}\n\n"
-    );
 }
 
-/// Writes a method for each field, which returns it.
-pub(super) fn write_methods(
-    module: &Module<'_>,
-    fields: &[Field],
-    text: &mut String,
-) -> Result<()> {
-    for (field, member) in fields.iter().zip(names::of_fields(fields)) {
-        let _ = write!(
-            text,
-            "\n    /// Field {}.\n    \
-             pub fn {member}(&self) -> Result<{}> {{\n        __f::part(self, {})\n    }}\n",
-            module.in_futhark(field),
-            module.rust_type(field.ty),
-            module.number(&field.project)?
-        );
-    }
-    Ok(())
-}
-
-/// Writes a function that creates a value from its fields.
-pub(super) fn write_make(
-    module: &Module<'_>,
-    head: &str,
-    id: TypeId,
-    cfun: &str,
-    fields: &[Field],
-    text: &mut String,
-) -> Result<()> {
-    let members = names::of_fields(fields);
-    let mut parameters = vec!["context: &Context".to_owned()];
-    let mut inputs = Vec::new();
-    let parts = module.names.parts(id);
-    if let Some(parts) = parts {
-        parameters.push(format!("parts: {parts}{}", lifetime(fields, "'_")));
-    }
-    for (field, member) in fields.iter().zip(&members) {
-        if parts.is_some() {
-            inputs.push(observed(field.ty, &format!("parts.{member}")));
-        } else {
-            parameters.push(format!("{member}: {}", module.observed_type(field.ty)));
-            inputs.push(observed(field.ty, member));
-        }
-    }
-    text::open(text, head, &parameters, module.names.of(id));
-    let get = format!("__f::get(context, {}, [", module.number(cfun)?);
-    text::list(text, 8, &get, &inputs, "])");
-    text.push_str("    }\n");
-    Ok(())
-}
-
-/// Writes the struct of the arguments of a constructor, if it takes one.
-pub(super) fn write_parts(module: &Module<'_>, id: TypeId, fields: &[Field], text: &mut String) {
-    let Some(parts) = module.names.parts(id) else {
-        return;
-    };
-    // Written with the record.
-    if names::is_flat(fields) {
-        return;
-    }
-    let _ = writeln!(
-        text,
-        "/// What a new {} is made of.\n#[derive(Clone, Copy, Debug)]\npub struct {parts}{} {{",
-        code(&module.program.get(id).name),
-        lifetime(fields, "'a")
-    );
-    for (field, member) in fields.iter().zip(names::of_fields(fields)) {
-        let reference = match field.ty {
-            TypeRef::Scalar(_) => "",
-            TypeRef::Type(_) => "&'a ",
+impl Module<'_> {
+    pub(super) fn record(&self, id: TypeId, record: &Record) -> String {
+        let rust = self.names.of(id);
+        let docs = "    /// Creates a value from its fields. Calls that take it check its sizes.\n";
+        let new = self.constructor(docs, "new", id, &record.new, &record.fields);
+        let fields = self.fields_method(id, record);
+        let from_fields = match self.plain_record(TypeRef::Type(id)) {
+            Some(_) => self.plain_constructor(id, record),
+            None => String::new(),
         };
-        let (futhark, ty) = (module.in_futhark(field), module.rust_type(field.ty));
-        let _ = writeln!(
-            text,
-            "    /// {futhark}\n    pub {member}: {reference}{ty},"
-        );
+        let methods = self.field_methods(&record.fields);
+        let view = match record.is_tuple() {
+            true => String::new(),
+            false => self.fields_struct(id, record),
+        };
+        let parts = self.parts_struct(id, &record.fields);
+        format!("impl {rust} {{\n{new}{fields}{from_fields}{methods}}}\n\n{view}{parts}")
     }
-    text.push_str("}\n\n");
-}
 
-/// The lifetime parameter of a struct of arguments, if it has references.
-fn lifetime(fields: &[Field], name: &str) -> String {
-    match names::is_flat(fields) {
-        true => String::new(),
-        false => format!("<{name}>"),
-    }
-}
-
-/// Writes `fields`: records of scalars as plain structs or tuples, other fields as values.
-fn write_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
-    let members = names::of_fields(&record.fields);
-    let fields = record.fields.iter().zip(&members);
-    let values = fields.map(|(field, member)| match module.plain_record(field.ty) {
-        Some(_) => format!("self.{member}()?.fields()?"),
-        None => format!("self.{member}()?"),
-    });
-    let (begin, values, end) = literal(module, id, record, &members, values.collect());
-    let result = match record.is_tuple() {
-        true => {
-            let types = record.fields.iter().map(|f| module.plain_type(f.ty));
-            text::tuple(&types.collect::<Vec<_>>())
+    /// The function that creates a value from its fields.
+    pub(super) fn constructor(
+        &self,
+        docs: &str,
+        name: &str,
+        id: TypeId,
+        cfun: &str,
+        fields: &[Field],
+    ) -> String {
+        let mut parameters = vec!["context: &Context".to_owned()];
+        let mut inputs = Vec::new();
+        let parts = self.names.parts(id);
+        if let Some(parts) = parts {
+            let lifetime = if names::is_flat(fields) { "" } else { "<'_>" };
+            parameters.push(format!("parts: {parts}{lifetime}"));
         }
-        false => module.names.view(id).to_owned(),
-    };
-    text.push_str(
-        "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n",
-    );
-    text::open(text, "pub fn fields", &["&self".to_owned()], &result);
-    text::list(text, 8, &format!("Ok({begin}"), &values, &format!("{end})"));
-    text.push_str("    }\n");
-}
-
-/// Writes `from_fields`, for records of scalars.
-fn write_from_fields(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
-    let members = names::of_fields(&record.fields);
-    let rust = module.names.of(id);
-    let fields = record.fields.iter().zip(&members).enumerate();
-    let inputs = fields.map(|(i, (field, name))| {
-        let value = format!("fields.{}", member(record, i, name));
-        match module.plain_record(field.ty) {
-            Some((id, _)) => format!("&{}::from_fields(context, {value})?", module.names.of(id)),
-            None => value,
+        for (field, member) in fields.iter().zip(names::of_fields(fields)) {
+            if parts.is_some() {
+                inputs.push(observed(field.ty, &format!("parts.{member}")));
+            } else {
+                parameters.push(format!("{member}: {}", self.observed_type(field.ty)));
+                inputs.push(observed(field.ty, &member));
+            }
         }
-    });
-    let ty = module.plain_type(TypeRef::Type(id));
-    let parameters = ["context: &Context".to_owned(), format!("fields: {ty}")];
-    text.push_str("\n    /// Creates a value from its fields.\n");
-    text::open(text, "pub fn from_fields", &parameters, rust);
-    if module.names.parts(id).is_some() && names::is_flat(&record.fields) {
-        // The same struct.
-        let _ = writeln!(text, "        {rust}::new(context, fields)");
-    } else {
-        let (begin, inputs, end) = make(module, id, "new", &members, inputs.collect());
-        text::list(text, 8, &begin, &inputs, end);
+        let body = list(8, &self.call("context", cfun), &inputs, "])");
+        method(docs, name, &parameters, self.names.of(id), &body)
     }
-    text.push_str("    }\n");
+
+    /// A method for each field, which returns it.
+    pub(super) fn field_methods(&self, fields: &[Field]) -> String {
+        let members = fields.iter().zip(names::of_fields(fields));
+        let methods = members.map(|(field, member)| {
+            let docs = format!("\n    /// Field {}.\n", self.in_futhark(field));
+            let body = format!("        __f::part(self, {})\n", self.number(&field.project));
+            let parameters = ["&self".to_owned()];
+            method(
+                &docs,
+                &member,
+                &parameters,
+                &self.rust_type(field.ty),
+                &body,
+            )
+        });
+        methods.collect()
+    }
+
+    /// The method `fields`: records of scalars as plain structs or tuples, other fields as values.
+    fn fields_method(&self, id: TypeId, record: &Record) -> String {
+        let members = names::of_fields(&record.fields);
+        let fields = record.fields.iter().zip(&members);
+        let values = fields.map(|(field, member)| match self.plain_record(field.ty) {
+            Some(_) => format!("self.{member}()?.fields()?"),
+            None => format!("self.{member}()?"),
+        });
+        let literal = self.literal(id, record, &members, values.collect());
+        let result = match record.is_tuple() {
+            true => {
+                let types = record.fields.iter().map(|f| self.plain_type(f.ty));
+                tuple(&types.collect::<Vec<_>>())
+            }
+            false => self.names.view(id).to_owned(),
+        };
+        let before = format!("Ok({}", literal.before);
+        let body = list(8, &before, &literal.items, &format!("{})", literal.after));
+        let docs = "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n";
+        method(docs, "fields", &["&self".to_owned()], &result, &body)
+    }
+
+    /// The function `from_fields`, which creates a record of scalars from a plain struct or tuple.
+    fn plain_constructor(&self, id: TypeId, record: &Record) -> String {
+        let rust = self.names.of(id);
+        let members = names::of_fields(&record.fields);
+        let body = if self.names.parts(id).is_some() && names::is_flat(&record.fields) {
+            // The same struct.
+            format!("        {rust}::new(context, fields)\n")
+        } else {
+            let fields = record.fields.iter().zip(&members).enumerate();
+            let inputs = fields.map(|(i, (field, name))| {
+                let value = format!("fields.{}", member(record, i, name));
+                match self.plain_record(field.ty) {
+                    Some((id, _)) => {
+                        format!("&{}::from_fields(context, {value})?", self.names.of(id))
+                    }
+                    None => value,
+                }
+            });
+            let call = self.constructor_call(id, "new", &members, inputs.collect());
+            list(8, &call.before, &call.items, call.after)
+        };
+        let fields = format!("fields: {}", self.plain_type(TypeRef::Type(id)));
+        let parameters = ["context: &Context".to_owned(), fields];
+        let docs = "\n    /// Creates a value from its fields.\n";
+        method(docs, "from_fields", &parameters, rust, &body)
+    }
+
+    /// The struct or tuple for a record.
+    pub(super) fn literal(
+        &self,
+        id: TypeId,
+        record: &Record,
+        members: &[String],
+        values: Vec<String>,
+    ) -> Expression {
+        match record.is_tuple() {
+            true => Expression {
+                before: "(".to_owned(),
+                items: values,
+                after: ")",
+            },
+            false => Expression {
+                before: format!("{} {{ ", self.names.view(id)),
+                items: labelled(members, values),
+                after: " }",
+            },
+        }
+    }
+
+    /// A call of a [`constructor`](Self::constructor).
+    pub(super) fn constructor_call(
+        &self,
+        id: TypeId,
+        function: &str,
+        members: &[String],
+        mut inputs: Vec<String>,
+    ) -> Expression {
+        let call = format!("{}::{function}(", self.names.of(id));
+        match self.names.parts(id) {
+            Some(parts) => Expression {
+                before: format!("{call}context, {parts} {{ "),
+                items: labelled(members, inputs),
+                after: " })",
+            },
+            None => {
+                inputs.insert(0, "context".to_owned());
+                Expression {
+                    before: call,
+                    items: inputs,
+                    after: ")",
+                }
+            }
+        }
+    }
+
+    /// The struct of all fields of a record.
+    fn fields_struct(&self, id: TypeId, record: &Record) -> String {
+        let is_plain = self.plain_record(TypeRef::Type(id)).is_some();
+        let has_short_tuples = record.fields.iter().all(|f| self.has_short_tuples(f.ty));
+        let mut traits = match (is_plain, has_short_tuples) {
+            (true, true) => vec!["Clone", "Copy", "Debug", "Default", "PartialEq"],
+            (true, false) => vec!["Clone", "Copy"],
+            (false, true) => vec!["Debug"],
+            (false, false) => vec![],
+        };
+        if is_plain && has_short_tuples {
+            traits.extend(self.serde_traits());
+        }
+        let derive = match traits[..] {
+            [] => String::new(),
+            _ => format!("#[derive({})]\n", traits.join(", ")),
+        };
+        format!(
+            "/// All fields of {}.\n{derive}pub struct {} {{\n{}}}\n\n",
+            code(&self.program.get(id).name),
+            self.names.view(id),
+            self.members(&record.fields, |ty| self.plain_type(ty))
+        )
+    }
+
+    /// The struct of the arguments of a constructor, if it takes one that is not the struct of all fields.
+    pub(super) fn parts_struct(&self, id: TypeId, fields: &[Field]) -> String {
+        let Some(parts) = self.names.parts(id).filter(|_| !names::is_flat(fields)) else {
+            return String::new();
+        };
+        let members = self.members(fields, |ty| match ty {
+            TypeRef::Scalar(_) => self.rust_type(ty),
+            TypeRef::Type(_) => format!("&'a {}", self.rust_type(ty)),
+        });
+        format!(
+            "/// What a new {} is made of.\n#[derive(Clone, Copy, Debug)]\npub struct {parts}<'a> {{\n{members}}}\n\n",
+            code(&self.program.get(id).name)
+        )
+    }
+
+    /// The members of a struct.
+    fn members(&self, fields: &[Field], rust_type: impl Fn(TypeRef) -> String) -> String {
+        let members = fields.iter().zip(names::of_fields(fields));
+        let members = members.map(|(field, member)| {
+            let (futhark, ty) = (self.in_futhark(field), rust_type(field.ty));
+            format!("    /// {futhark}\n    pub {member}: {ty},\n")
+        });
+        members.collect()
+    }
+
+    /// The methods of a sum, and an enum of its variants.
+    pub(super) fn sum(&self, id: TypeId, sum: &Sum) -> String {
+        let (rust, view) = (self.names.of(id), self.names.view(id));
+        let names = names::of_variants(sum);
+        let (mut construct, mut destruct) = (String::new(), String::new());
+        let mut in_futhark = String::new();
+        for (i, (variant, name)) in sum.variants.iter().zip(&names).enumerate() {
+            let path = format!("{view}::{name}");
+            construct += &self.construct_arm(&path, variant);
+            destruct += &self.destruct_arm(i, &path, variant);
+            in_futhark += &format!("            {i} => Ok({:?}),\n", variant.name);
+        }
+        let number = self.number(&sum.variant);
+        let variants = self.variants_enum(id, sum, &names);
+        format!(
+            r"impl {rust} {{
+    /// Creates a value of a variant.
+    pub fn new(context: &Context, variant: &{view}) -> Result<{rust}> {{
+        match variant {{
+{construct}        }}
+    }}
+
+    /// Returns the variant with its payload.
+    pub fn destruct(&self) -> Result<{view}> {{
+        match self.__variant()? {{
+{destruct}            number => Err(__f::no_variant::<{rust}>(number)),
+        }}
+    }}
+
+    /// Returns the name of the variant in Futhark.
+    pub fn variant_name(&self) -> Result<&'static str> {{
+        match self.__variant()? {{
+{in_futhark}            number => Err(__f::no_variant::<{rust}>(number)),
+        }}
+    }}
+
+    fn __variant(&self) -> Result<i32> {{
+        __f::part(self, {number})
+    }}
+}}
+
+{variants}"
+        )
+    }
+
+    fn construct_arm(&self, path: &str, variant: &Variant) -> String {
+        let names: Vec<String> = (0..variant.payload.len())
+            .map(|i| format!("v{i}"))
+            .collect();
+        let payload = variant.payload.iter().zip(&names);
+        let inputs = payload.map(|(&ty, name)| match ty {
+            TypeRef::Scalar(_) => observed(ty, &format!("*{name}")),
+            TypeRef::Type(_) => observed(ty, name),
+        });
+        let call = self.call("context", &variant.construct);
+        let before = format!("{} => {call}", pattern(path, &names));
+        list(12, &before, &inputs.collect::<Vec<_>>(), "]),")
+    }
+
+    fn destruct_arm(&self, i: usize, path: &str, variant: &Variant) -> String {
+        let number = self.number(&variant.destruct);
+        match variant.payload.len() {
+            0 => format!("            {i} => Ok({path}),\n"),
+            1 => format!("            {i} => Ok({path}(__f::part(self, {number})?)),\n"),
+            n => {
+                let call = several_results(16, &format!("__f::parts(self, {number}"), &[], "", n);
+                let value = list(8, &format!("Ok({path}("), &parts("finish()", n), "))");
+                format!("            {i} => {{\n{call}{value}            }}\n")
+            }
+        }
+    }
+
+    fn variants_enum(&self, id: TypeId, sum: &Sum, names: &[String]) -> String {
+        let mut payloads = sum.variants.iter().flat_map(|variant| &variant.payload);
+        let mut traits = vec!["Debug"];
+        if payloads.all(|ty| ty.as_scalar().is_some()) {
+            traits = vec!["Clone", "Copy", "Debug", "PartialEq"];
+            traits.extend(self.serde_traits());
+        }
+        let mut variants = String::new();
+        for (variant, name) in sum.variants.iter().zip(names) {
+            let mut futhark = format!("#{}", variant.name);
+            let mut types = Vec::new();
+            for &ty in &variant.payload {
+                futhark += &format!(" {}", self.program.name_of(ty));
+                types.push(self.rust_type(ty));
+            }
+            let rust = pattern(name, &types);
+            variants += &format!("    /// {}\n    {rust},\n", code(&futhark));
+        }
+        format!(
+            "/// The variants of {}.\n#[derive({})]\npub enum {} {{\n{variants}}}\n\n",
+            code(&self.program.get(id).name),
+            traits.join(", "),
+            self.names.view(id)
+        )
+    }
 }
 
 /// Field `i` of the struct or tuple for a record: its name, or its index.
@@ -203,44 +338,6 @@ pub(super) fn member(record: &Record, i: usize, name: &str) -> String {
     }
 }
 
-/// The struct or tuple for a record.
-pub(super) fn literal(
-    module: &Module<'_>,
-    id: TypeId,
-    record: &Record,
-    members: &[String],
-    values: Vec<String>,
-) -> text::Expression {
-    match record.is_tuple() {
-        true => ("(".to_owned(), values, ")"),
-        false => {
-            let begin = format!("{} {{ ", module.names.view(id));
-            (begin, labelled(members, values), " }")
-        }
-    }
-}
-
-/// A call of the function that [`write_make`] writes.
-pub(super) fn make(
-    module: &Module<'_>,
-    id: TypeId,
-    function: &str,
-    members: &[String],
-    mut inputs: Vec<String>,
-) -> text::Expression {
-    let call = format!("{}::{function}(", module.names.of(id));
-    match module.names.parts(id) {
-        Some(parts) => {
-            let begin = format!("{call}context, {parts} {{ ");
-            (begin, labelled(members, inputs), " })")
-        }
-        None => {
-            inputs.insert(0, "context".to_owned());
-            (call, inputs, ")")
-        }
-    }
-}
-
 fn labelled(members: &[String], values: Vec<String>) -> Vec<String> {
     let fields = members.iter().zip(values);
     fields
@@ -248,28 +345,10 @@ fn labelled(members: &[String], values: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-fn write_struct(module: &Module<'_>, id: TypeId, record: &Record, text: &mut String) {
-    let members = names::of_fields(&record.fields);
-    let name = code(&module.program.get(id).name);
-    let _ = writeln!(text, "/// All fields of {name}.");
-    let is_plain = module.plain_record(TypeRef::Type(id)).is_some();
-    let has_short_tuples = record.fields.iter().all(|f| module.has_short_tuples(f.ty));
-    let mut traits = match (is_plain, has_short_tuples) {
-        (true, true) => vec!["Clone", "Copy", "Debug", "Default", "PartialEq"],
-        (true, false) => vec!["Clone", "Copy"],
-        (false, true) => vec!["Debug"],
-        (false, false) => vec![],
-    };
-    if is_plain && has_short_tuples {
-        traits.extend(module.serde_traits());
+/// `Name`, or `Name(a, b)`.
+fn pattern(name: &str, items: &[String]) -> String {
+    match items {
+        [] => name.to_owned(),
+        _ => format!("{name}({})", items.join(", ")),
     }
-    if !traits.is_empty() {
-        let _ = writeln!(text, "#[derive({})]", traits.join(", "));
-    }
-    let _ = writeln!(text, "pub struct {} {{", module.names.view(id));
-    for (field, member) in record.fields.iter().zip(members) {
-        let (futhark, ty) = (module.in_futhark(field), module.plain_type(field.ty));
-        let _ = writeln!(text, "    /// {futhark}\n    pub {member}: {ty},");
-    }
-    text.push_str("}\n\n");
 }
