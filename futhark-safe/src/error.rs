@@ -140,11 +140,10 @@ impl Error {
 
     /// The same failure, reported again by a later operation.
     pub(crate) fn again(&self, operation: impl Into<Cow<'static, str>>) -> Error {
-        let mut error = Error::new(self.0.kind, operation, self.0.message.clone());
-        error.0.code = self.0.code;
-        error.0.c_text.clone_from(&self.0.c_text);
-        error.0.origin = self.0.origin.clone();
-        error.into_earlier(self.0.operation.clone())
+        let mut error = self.clone().into_earlier(self.0.operation.clone());
+        error.0.operation = operation.into();
+        error.0.also = None;
+        error
     }
 
     /// The same failure, which `operation` may have caused, reported by a later call.
@@ -292,15 +291,13 @@ impl fmt::Debug for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { message, also, .. } = &*self.0;
-        write!(f, "{}: {}", self.0.operation, self.0.origin.of(self))?;
+        write!(f, "{}: {}", self.operation(), self.attribution())?;
+        let message = self.0.message.trim_end();
         let text = self.c_message().unwrap_or_default().trim_end();
-        let separator = if message.is_empty() || text.is_empty() {
-            ""
-        } else {
-            ": "
-        };
-        write!(f, "{}{separator}{text}", message.trim_end())?;
+        match message.is_empty() || text.is_empty() {
+            true => write!(f, "{message}{text}")?,
+            false => write!(f, "{message}: {text}")?,
+        }
         if f.alternate() {
             let mut next = std::error::Error::source(self);
             while let Some(source) = next {
@@ -308,34 +305,28 @@ impl fmt::Display for Error {
                 next = source.source();
             }
         }
-        match also {
+        match self.also() {
             Some(also) => write!(f, "\nfurthermore, {also}"),
             None => Ok(()),
         }
     }
 }
 
-impl Origin {
-    /// The prefix of the message of `error`.
-    fn of(&self, error: &Error) -> String {
-        let names: Vec<_> = error.failed_calls().collect();
-        match (self, &names[..]) {
-            (Origin::Operation, _) => String::new(),
-            (Origin::Earlier(_), []) => "one of the calls since the last sync failed: ".to_owned(),
-            (Origin::Earlier(_), [one]) if *one == error.operation() => {
-                "an earlier call failed: ".to_owned()
-            }
-            (Origin::Earlier(_), [one]) => format!("an earlier call failed ({one}): "),
-            (Origin::Earlier(_), several) => {
-                format!("one of the earlier calls failed ({}): ", several.join(", "))
-            }
-            (Origin::Either(_), []) => {
-                "this call or one of those since the last sync failed: ".to_owned()
-            }
-            (Origin::Either(_), several) => {
-                format!("one of these calls failed ({}): ", several.join(", "))
-            }
-        }
+impl Error {
+    /// The beginning of the message if an earlier call failed, or may have.
+    fn attribution(&self) -> String {
+        let calls: Vec<_> = self.failed_calls().collect();
+        let all = calls.join(", ");
+        let failed = match (&self.0.origin, &calls[..]) {
+            (Origin::Operation, _) => return String::new(),
+            (Origin::Earlier(_), []) => "one of the calls since the last sync failed",
+            (Origin::Earlier(_), [one]) if *one == self.operation() => "an earlier call failed",
+            (Origin::Earlier(_), [_]) => &format!("an earlier call failed ({all})"),
+            (Origin::Earlier(_), _) => &format!("one of the earlier calls failed ({all})"),
+            (Origin::Either(_), []) => "this call or one of those since the last sync failed",
+            (Origin::Either(_), _) => &format!("one of these calls failed ({all})"),
+        };
+        format!("{failed}: ")
     }
 }
 
