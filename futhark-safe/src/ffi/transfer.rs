@@ -322,12 +322,9 @@ const LEAST: usize = 8 << 20;
 pub(crate) fn with_capacity<T>(n: usize, operation: &'static str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(n).map_err(|error| {
-        Error::new(
-            ErrorKind::OutOfMemory,
-            operation,
-            format!("no memory for {}", counted(n, "element")),
-        )
-        .with_source(error)
+        let bytes = n.saturating_mul(size_of::<T>());
+        let message = format!("no memory for {}", counted(bytes, "byte"));
+        Error::new(ErrorKind::OutOfMemory, operation, message).with_source(error)
     })?;
     let memory = vec.spare_capacity_mut();
     let first = memory.as_mut_ptr();

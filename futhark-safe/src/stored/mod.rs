@@ -81,29 +81,24 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use futhark_sys::table::Table;
-
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{self, Bytes, other_program};
+use crate::ffi::{self, Bytes};
 use crate::opaque::Opaque;
 use crate::program::handle::HasHandle;
-use crate::program::{Linked as _, OpaqueTag, Program};
+use crate::program::{OpaqueTag, Program};
 
-mod body;
-mod frame;
+mod format;
 #[cfg(feature = "mac")]
 mod seal;
-#[cfg(feature = "serde")]
-mod serde;
 mod untrusted;
 
-use frame::Frame;
+use format::Frame;
 #[cfg(feature = "mac")]
 pub use seal::Key;
 #[cfg(all(feature = "mac", feature = "dynamic"))]
 pub(crate) use seal::{seal, unseal};
-pub(crate) use untrusted::Found;
+pub use untrusted::Untrusted;
 #[cfg(feature = "dynamic")]
 pub(crate) use untrusted::accept;
 
@@ -186,143 +181,17 @@ impl<G: OpaqueTag> PartialEq for Stored<G> {
 
 impl<G: OpaqueTag> Eq for Stored<G> {}
 
+#[cfg(feature = "serde")]
+impl<G: OpaqueTag> serde_core::Serialize for Stored<G> {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes = self.to_bytes().map_err(serde_core::ser::Error::custom)?;
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
 impl<G: OpaqueTag> fmt::Debug for Stored<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         debug(f, "Stored", self.type_name(), self.body())
-    }
-}
-
-/// A stored value of unknown origin. Its frame is consistent, but its body may be wrong.
-///
-/// [`accept`](Self::accept) turns it into a [`Stored`] if the checks are complete for its type, and the
-/// unsafe [`trust`](Self::trust) in any case.
-///
-/// ```
-/// use futhark_safe::{ErrorKind, Untrusted};
-///
-/// let error = Untrusted::from_bytes(b"something else").unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::Restore);
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Untrusted {
-    program: String,
-    type_name: String,
-    body: Vec<u8>,
-}
-
-impl Untrusted {
-    /// Parses the output of `to_bytes`.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Restore`]: not a stored value, another version, truncated or changed.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Untrusted> {
-        let frame = Frame::read(bytes)?;
-        Ok(Untrusted {
-            program: frame.program.to_owned(),
-            type_name: frame.type_name.to_owned(),
-            body: frame.body.to_vec(),
-        })
-    }
-
-    /// The claimed key of the program; equal for all backends.
-    #[must_use]
-    pub fn program_id(&self) -> &str {
-        &self.program
-    }
-
-    /// The claimed name of the type in the manifest.
-    #[must_use]
-    pub fn type_name(&self) -> &str {
-        &self.type_name
-    }
-
-    /// The bytes in the format of the runtime.
-    #[must_use]
-    pub fn body(&self) -> &[u8] {
-        &self.body
-    }
-
-    /// Runs all checks of [`accept`](Self::accept) and [`trust`](Self::trust), for a program that is linked
-    /// into this binary.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Restore`]: another program, another version of it or of its compiler, another
-    /// type, or components, sizes, tags or bools that no value of the type has.
-    pub fn check<G: OpaqueTag>(&self) -> Result<()> {
-        self.find::<G>().map(drop)
-    }
-
-    /// Runs all checks of [`trust_for`](Self::trust_for).
-    ///
-    /// # Errors
-    ///
-    /// As [`check`](Self::check).
-    pub fn check_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<()> {
-        self.find_for::<G>(ctx).map(drop)
-    }
-
-    /// Runs all checks and returns program and type.
-    pub(crate) fn find<G: OpaqueTag>(&self) -> Result<Found> {
-        self.expect_type::<G>()?;
-        // The key covers the layouts, so any backend with that key has them.
-        for table in G::Program::tables() {
-            let table = table.check()?;
-            if table.program() == self.program {
-                return self.find_in(table);
-            }
-        }
-        Err(other_program())
-    }
-
-    /// Like [`find`](Self::find), for the program of a context, which need not be linked.
-    pub(crate) fn find_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<Found> {
-        self.expect_type::<G>()?;
-        self.find_in(ctx.core().table())
-    }
-
-    fn expect_type<G: OpaqueTag>(&self) -> Result<()> {
-        if self.type_name == G::NAME {
-            return Ok(());
-        }
-        Err(fail(format!(
-            "expected a value of type {}, got one of type {}",
-            G::NAME,
-            self.type_name
-        )))
-    }
-
-    /// Like [`find`](Self::find), for a program known at run time.
-    pub(crate) fn find_in(&self, table: &'static Table) -> Result<Found> {
-        if table.program() != self.program {
-            return Err(other_program());
-        }
-        let ty = table
-            .types()
-            .iter()
-            .find(|ty| ty.name() == self.type_name && ty.raw().restore.is_some())
-            .ok_or_else(|| {
-                let name = &self.type_name;
-                fail(format!(
-                    "the program has no type `{name}` that can be restored"
-                ))
-            })?;
-        body::check(&self.body, ty.components())?;
-        Ok(Found {
-            program: table.program(),
-            ty,
-        })
-    }
-
-    pub(crate) fn into_body(self) -> Vec<u8> {
-        self.body
-    }
-}
-
-impl fmt::Debug for Untrusted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug(f, "Untrusted", &self.type_name, &self.body)
     }
 }
 

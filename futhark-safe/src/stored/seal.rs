@@ -9,7 +9,8 @@ use std::fmt;
 
 use hmac_sha256::HMAC;
 
-use super::{Found, Stored, Untrusted, fail, to_bytes};
+use super::untrusted::Found;
+use super::{Stored, Untrusted, fail, to_bytes};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::Bytes;
@@ -72,7 +73,7 @@ impl<G: OpaqueTag> Stored<G> {
     /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another key, or changed bytes; another program, another
     /// version of it or of its compiler, another type.
     pub fn unseal(key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
-        unseal(key, bytes, |untrusted| untrusted.find::<G>()).map(Stored::of)
+        unseal(key, bytes, |untrusted| untrusted.find::<G>(None)).map(Stored::of)
     }
 
     /// As [`unseal`](Self::unseal), for the program of a context that was made of a library
@@ -82,7 +83,7 @@ impl<G: OpaqueTag> Stored<G> {
     ///
     /// As [`unseal`](Self::unseal).
     pub fn unseal_for(ctx: &Context<G::Program>, key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
-        unseal(key, bytes, |untrusted| untrusted.find_for::<G>(ctx)).map(Stored::of)
+        unseal(key, bytes, |untrusted| untrusted.find::<G>(Some(ctx))).map(Stored::of)
     }
 }
 
