@@ -189,7 +189,7 @@ impl<P: Program> Context<P> {
         }
         let linked = others::<P>(config);
         if let Some(table) = linked.first() {
-            apply(&config.tunings, table, &linked)?;
+            apply(&config.tunings, "", table, &linked)?;
         }
         let order = match &config.backends[..] {
             [] => &compiled,

@@ -210,6 +210,8 @@ mod opaque;
 mod program;
 #[cfg(feature = "run")]
 mod raw;
+#[cfg(any(feature = "build", feature = "run"))]
+mod regular_file;
 #[cfg(feature = "run")]
 mod start;
 #[cfg(feature = "run")]

@@ -19,7 +19,7 @@ use futhark_sys::checksum::checksum;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Core, Quiet};
 use crate::observe::Device;
-use crate::tuning::regular;
+use crate::regular_file::open_regular;
 
 /// Serializes the start of contexts that use a cache file: the runtime writes it in several steps, and
 /// another thread would seal an incomplete file.
@@ -118,7 +118,7 @@ impl<'a> CodeFile<'a> {
     }
 
     fn write_seal(&self, seal: &str) -> Option<()> {
-        let mut file = regular(&self.seal, File::options().write(true).create(true))?;
+        let mut file = open_regular(&self.seal, File::options().write(true).create(true)).ok()?;
         file.set_len(0).ok()?;
         file.write_all(seal.as_bytes()).ok()
     }
@@ -139,42 +139,42 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Takes the turn for files, by their paths; those to be written are created. Blocks while another thread or
-    /// process has it.
-    pub(crate) fn of(written: &[&Path], loaded: Option<&Path>) -> Turn {
+    /// Takes the turn for files, each with whether it will be written. Blocks while another thread or process has it.
+    pub(crate) fn take(files: &[(&Path, bool)]) -> Turn {
         let quiet = Quiet::new();
         let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = written.iter().map(|path| (seal_of(path), *path, true));
-        let loaded = loaded.iter().map(|path| (seal_of(path), *path, false));
-        let mut files: Vec<(PathBuf, &Path, bool)> = written.chain(loaded).collect();
+        let files = files
+            .iter()
+            .map(|&(path, written)| (seal_of(path), path, written));
+        let mut files: Vec<_> = files.collect();
         // In one order, so that processes do not wait for each other; each once.
         files.sort_by(|a, b| (&a.0, !a.2).cmp(&(&b.0, !b.2)));
         files.dedup_by(|a, b| a.0 == b.0);
+        let locks = files
+            .iter()
+            .filter_map(|(seal, path, written)| lock(path, seal, *written));
         Turn {
-            _locks: files
-                .iter()
-                .filter_map(|(seal, path, create)| lock(path, seal, *create))
-                .collect(),
+            _locks: locks.collect(),
             _turn: turn,
             _quiet: quiet,
         }
     }
 }
 
-/// Locks the seal against other processes. `None` if it cannot be created: then a cache file is
-/// never sealed, so it is compiled again each time.
+/// Locks the seal against other processes. `None` if it cannot be created, which only a file to be written needs: then
+/// a cache file is never sealed, so it is compiled again each time.
 fn lock(path: &Path, seal: &Path, create: bool) -> Option<File> {
     if std::fs::metadata(path).is_ok_and(|cache| !cache.is_file()) {
         return None;
     }
-    let file = regular(seal, File::options().append(true).create(create))?;
+    let file = open_regular(seal, File::options().append(true).create(create)).ok()?;
     file.lock().ok()?;
     Some(file)
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut file = regular(path, File::options().read(true))?;
+    let mut file = open_regular(path, File::options().read(true)).ok()?;
     file.read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

@@ -2,12 +2,13 @@
 //! [`Config::allow_known_bad_device`](super::Config::allow_known_bad_device) is set. Only what was seen is listed:
 //! other versions are used.
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::observe::Device;
 
-pub(crate) struct Known {
+struct Known {
     backend: &'static str,
     platform: &'static str,
-    /// The name of the device; `*` at its end stands for anything.
+    /// The beginning of the name of the device.
     device: &'static str,
     /// The version of the driver, with all that only adds to it: 3.1 means 3.1.4 and `3.1+debian`, too, and not 3.10.
     driver: &'static str,
@@ -18,47 +19,39 @@ pub(crate) struct Known {
 const LIST: [Known; 1] = [Known {
     backend: "opencl",
     platform: "Portable Computing Language",
-    device: "pthread-*",
+    device: "pthread-",
     driver: "3.1",
     reason: "PoCL 3.1 does not reset the counter that a reduction keeps on the device, so the second reduction in a \
              context returns an old result: `entry sum (xs: []i32): i32 = i32.sum xs` called with [1, 2, 3, 4] and \
              then with [5, 6, 7, 8] returns 10 both times",
 }];
 
-/// Returns the entry for this backend and device, if the list has one.
-pub(crate) fn find(backend: &str, device: &Device) -> Option<&'static Known> {
-    LIST.iter().find(|known| {
+/// An error for a device that the list has: the reason, and how to continue.
+pub(super) fn reject(backend: &str, device: &Device) -> Result<()> {
+    let is_listed = |known: &&Known| {
         known.backend == backend
             && known.platform == device.platform
-            && matches(known.device, &device.name)
+            && device.name.starts_with(known.device)
             && is_version(known.driver, &device.driver_version)
-    })
-}
-
-impl Known {
-    /// The message for a context on `device`: the reason, and how to continue.
-    pub(crate) fn refusal(&self, device: &Device) -> String {
-        let Device {
-            platform,
-            platform_version,
-            name,
-            driver_version: driver,
-            ..
-        } = device;
-        format!(
-            "device \"{name}\" of platform \"{platform}\" ({platform_version}; driver {driver}) is known to compute \
-             wrong results: {}; choose another device, platform, driver version or backend, or use this one \
-             anyway with Config::allow_known_bad_device(true)",
-            self.reason
-        )
-    }
-}
-
-fn matches(pattern: &str, text: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(beginning) => text.starts_with(beginning),
-        None => text == pattern,
-    }
+    };
+    let Some(known) = LIST.iter().find(is_listed) else {
+        return Ok(());
+    };
+    let Device {
+        platform,
+        platform_version,
+        name,
+        driver_version: driver,
+        ..
+    } = device;
+    let message = format!(
+        "device \"{name}\" of platform \"{platform}\" ({platform_version}; driver {driver}) is known to compute \
+         wrong results: {}; choose another device, platform, driver version or backend, or use this one \
+         anyway with Config::allow_known_bad_device(true)",
+        known.reason
+    );
+    let operation = format!("{backend} context");
+    Err(Error::new(ErrorKind::Unsupported, operation, message))
 }
 
 /// Whether `version` is `known` or a more specific form of it, such as `3.1+debian` for `3.1`.
@@ -81,18 +74,18 @@ mod tests {
     #[test]
     fn only_listed_versions_are_rejected() {
         for bad in ["3.1", "3.1+debian", "3.1-rc1", "3.1.2"] {
-            assert!(find("opencl", &pocl(bad)).is_some(), "{bad}");
+            assert!(reject("opencl", &pocl(bad)).is_err(), "{bad}");
         }
         for other in ["3.0", "3.10", "4.0+debian", "13.1"] {
-            assert!(find("opencl", &pocl(other)).is_none(), "{other}");
+            assert!(reject("opencl", &pocl(other)).is_ok(), "{other}");
         }
-        assert!(find("cuda", &pocl("3.1")).is_none());
+        assert!(reject("cuda", &pocl("3.1")).is_ok());
     }
 
     #[test]
     fn the_message_names_device_reason_and_setting() {
         let device = pocl("3.1+debian");
-        let text = find("opencl", &device).unwrap().refusal(&device);
+        let text = reject("opencl", &device).unwrap_err().to_string();
         for part in [
             "pthread-x86-64",
             "3.1+debian",

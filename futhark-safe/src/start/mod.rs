@@ -22,7 +22,7 @@ use device_code::{CodeFile, Turn};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
-use crate::tuning::{self, Tuning};
+use crate::tuning;
 
 /// A context as both interfaces hold it.
 #[derive(Clone, Debug)]
@@ -54,17 +54,20 @@ pub(crate) fn start(
     others: &[&'static Table],
     embedded: &str,
 ) -> Result<Started> {
-    let applied = match &config.tunings[..] {
-        [] if table.is_gpu() => tuning::apply_embedded(&Tuning::embedded(embedded)?, table),
-        tunings => tuning::apply(tunings, table, others)?,
-    };
+    let applied = tuning::apply(&config.tunings, embedded, table, others)?;
     // A later setting takes effect: the explicit ones of the configuration.
     let settings = [&applied.settings, config.settings()?].concat();
     let settings = &settings[..];
-    if !config.allow_known_bad_device {
-        reject_known_bad_device(table, settings)?;
+    if !config.allow_known_bad_device
+        && let Some(text) = ffi::describe_device(table, settings)
+        && let Some(device) = Device::parse(&text).pop()
+    {
+        known_bad::reject(table.backend(), &device)?;
     }
-    reject_missing_device(table, settings)?;
+    // The runtime of cuda uses another device if none matches the setting.
+    if table.backend() == "cuda" && settings.iter().any(|s| s.is(c::FUT_SET_DEVICE)) {
+        matching_devices(table, settings)?;
+    }
     let since = std::time::Instant::now();
     let core = start_with_files(table, settings);
     ffi::deliver_log(settings);
@@ -92,11 +95,9 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
     let used: Vec<Setting> = settings.iter().filter(is_used).cloned().collect();
     let cached = path(&used, c::FUT_SET_CACHE_FILE);
 
-    let written: Vec<&Path> = dumped.into_iter().chain(cached).collect();
-    let turn = match (&written[..], loaded) {
-        ([], None) => None,
-        _ => Some(Turn::of(&written, loaded)),
-    };
+    let written = dumped.into_iter().chain(cached).map(|path| (path, true));
+    let files: Vec<_> = written.chain(loaded.map(|path| (path, false))).collect();
+    let turn = (!files.is_empty()).then(|| Turn::take(&files));
     if let Some((path, config::SEALED)) = Setting::last(settings, c::FUT_SET_LOAD_CODE) {
         check_code(table, settings, Path::new(path))?;
     }
@@ -115,32 +116,14 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
     Ok(core)
 }
 
-fn selects_device(setting: &Setting) -> bool {
-    setting.is(c::FUT_SET_DEVICE) || setting.is(c::FUT_SET_PLATFORM)
-}
-
 /// Everything that the compiled device code depends on, except the device itself.
 fn compiled_with(table: &Table, settings: &[Setting], with_selection: bool) -> String {
-    let code: Vec<_> = settings
+    let selects = |s: &Setting| s.is(c::FUT_SET_DEVICE) || s.is(c::FUT_SET_PLATFORM);
+    let code = settings
         .iter()
-        .filter(|s| s.changes_code() && (with_selection || !selects_device(s)))
-        .collect();
+        .filter(|s| s.changes_code() && (with_selection || !selects(s)));
+    let code: Vec<_> = code.collect();
     format!("{} {} {code:?}", table.backend(), table.program())
-}
-
-fn reject_known_bad_device(table: &Table, settings: &[Setting]) -> Result<()> {
-    let text = ffi::describe_device(table, settings);
-    let Some(device) = text.and_then(|text| Device::parse(&text).pop()) else {
-        return Ok(());
-    };
-    match known_bad::find(table.backend(), &device) {
-        None => Ok(()),
-        Some(known) => Err(Error::new(
-            ErrorKind::Unsupported,
-            format!("{} context", table.backend()),
-            known.refusal(&device),
-        )),
-    }
 }
 
 /// Checks a file of device code before the driver reads it: its seal, and that the context will use the
@@ -152,10 +135,8 @@ fn check_code(table: &Table, settings: &[Setting], path: &Path) -> Result<()> {
         Some(text) => Device::parse(&text),
         None => matching_devices(table, settings)?,
     };
-    match possible
-        .iter()
-        .find(|&device| Some(device) != expected.as_ref())
-    {
+    let mut possible = possible.iter();
+    match possible.find(|&device| Some(device) != expected.as_ref()) {
         None => Ok(()),
         Some(other) => Err(file.wrong_device(expected.as_ref(), other)),
     }
@@ -182,22 +163,10 @@ fn matching_devices(table: &Table, settings: &[Setting]) -> Result<Vec<Device>> 
         Some(device) => Ok(vec![device.clone()]),
         None => {
             let names: Vec<String> = devices.iter().map(Device::to_string).collect();
-            Err(Error::new(
-                ErrorKind::Start,
-                format!("{} context", table.backend()),
-                format!(
-                    "no device matches {chosen:?}; there are {}",
-                    names.join(", ")
-                ),
-            ))
+            let names = names.join(", ");
+            let message = format!("no device matches {chosen:?}; there are {names}");
+            let operation = format!("{} context", table.backend());
+            Err(Error::new(ErrorKind::Start, operation, message))
         }
     }
-}
-
-/// The runtime of cuda uses another device if none matches the setting.
-fn reject_missing_device(table: &Table, settings: &[Setting]) -> Result<()> {
-    if table.backend() == "cuda" && settings.iter().any(|s| s.is(c::FUT_SET_DEVICE)) {
-        matching_devices(table, settings)?;
-    }
-    Ok(())
 }

@@ -1,13 +1,14 @@
-//! The format of `.tuning` files.
+//! `.tuning` files, which `futhark autotune` writes, and their names that a program does not have.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use futhark_manifest::Printable;
 
 use crate::error::{Error, Result};
+use crate::regular_file::open_regular;
 
 /// The largest size of a file, in bytes. `futhark autotune` writes a line per threshold.
 const MOST_BYTES: usize = 1 << 20;
@@ -33,7 +34,7 @@ const LONGEST_LINE: usize = 1022;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     file: Option<String>,
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +66,13 @@ impl Tuning {
     pub fn read(path: impl AsRef<Path>) -> Result<Tuning> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let text =
-            text_of(path).map_err(|why| Error::invalid(OPERATION, format!("{name}: {why}")))?;
+        let fail = |why: String| Error::invalid(OPERATION, format!("{name}: {why}"));
+        let file = open_regular(path, File::options().read(true));
+        let mut bytes = Vec::new();
+        // One byte more than the text may have.
+        file.and_then(|file| file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes))
+            .map_err(|error| fail(error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|_| fail("not UTF-8".to_owned()))?;
         Tuning::of(Some(name), &text)
     }
 
@@ -87,10 +93,6 @@ impl Tuning {
         self.lines.is_empty()
     }
 
-    pub(super) fn lines(&self) -> &[Line] {
-        &self.lines
-    }
-
     /// The place of a line, for messages: `rows.fut.tuning:3`.
     pub(super) fn place(&self, number: usize) -> String {
         match &self.file {
@@ -107,10 +109,10 @@ impl Tuning {
         let fail =
             |place: String, why: String| Err(Error::invalid(OPERATION, format!("{place}: {why}")));
         if text.len() > MOST_BYTES {
-            return fail(tuning.place(1), too_large());
+            let why = format!("expected at most {MOST_BYTES} bytes, got more");
+            return fail(tuning.place(1), why);
         }
-        for (i, line) in text.lines().enumerate() {
-            let number = i + 1;
+        for (number, line) in (1..).zip(text.lines()) {
             let content = line.trim();
             if content.is_empty() || content.starts_with("--") {
                 continue;
@@ -119,21 +121,19 @@ impl Tuning {
                 let why = format!("expected at most {LONGEST_LINE} bytes, got {}", line.len());
                 return fail(tuning.place(number), why);
             }
-            match parse_line(content) {
-                Some((name, value)) => tuning.lines.push(Line {
-                    number,
-                    name: name.to_owned(),
-                    value,
-                }),
-                None => {
-                    let why = format!(
-                        "expected `name=value` with a value from 0 to {}, got `{}`",
-                        i32::MAX,
-                        Printable(content)
-                    );
-                    return fail(tuning.place(number), why);
-                }
-            }
+            let Some((name, value)) = parse_line(content) else {
+                let why = format!(
+                    "expected `name=value` with a value from 0 to {}, got `{}`",
+                    i32::MAX,
+                    Printable(content)
+                );
+                return fail(tuning.place(number), why);
+            };
+            tuning.lines.push(Line {
+                number,
+                name: name.to_owned(),
+                value,
+            });
         }
         Ok(tuning)
     }
@@ -159,43 +159,73 @@ fn parse_line(line: &str) -> Option<(&str, u32)> {
     (is_name && is_number).then_some((name, value))
 }
 
-/// The text of a regular file of limited size, or why it cannot be read.
-fn text_of(path: &Path) -> Result<String, String> {
-    std::fs::metadata(path).map_err(|error| error.to_string())?;
-    // Opening a FIFO would block until another process writes to it.
-    let file = regular(path, File::options().read(true));
-    let file = file.ok_or_else(|| "not a regular file that can be read".to_owned())?;
-    let mut bytes = Vec::new();
-    let mut limited = file.take(MOST_BYTES as u64 + 1);
-    let read = limited.read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() > MOST_BYTES {
-        return Err(too_large());
+/// The names of defaults, which every GPU backend accepts like tuning parameters.
+pub(super) const DEFAULTS: [&str; 9] = [
+    "default_cache",
+    "default_grid_size",
+    "default_group_size",
+    "default_num_groups",
+    "default_reg_tile_size",
+    "default_shared_memory",
+    "default_thread_block_size",
+    "default_threshold",
+    "default_tile_size",
+];
+
+/// The error for the first line of `tuning` whose name is not in `names`, nor one that every program has.
+#[cfg(feature = "build")]
+pub(crate) fn unknown_in(tuning: &Tuning, names: &[&str]) -> Option<Error> {
+    let is_known = |name: &str| {
+        // Manifests do not list the parameters of functions of the compiler.
+        names.contains(&name) || DEFAULTS.contains(&name) || name.starts_with("builtin#")
+    };
+    let mut lines = tuning.lines.iter();
+    let line = lines.find(|line| !is_known(&line.name))?;
+    Some(unknown(tuning, line, names))
+}
+
+/// The error for a line whose name is not in `names`.
+pub(super) fn unknown(tuning: &Tuning, line: &Line, names: &[&str]) -> Error {
+    let near = near(&line.name, names.iter().chain(&DEFAULTS).copied());
+    let hint = match near.is_empty() {
+        true => "run `futhark autotune` again with the compiler of the program".to_owned(),
+        false => format!("similar names: {}", near.join(", ")),
+    };
+    let message = format!(
+        "{}: the program has no tuning parameter `{}`; {hint}",
+        tuning.place(line.number),
+        Printable(&line.name)
+    );
+    Error::invalid(OPERATION, message)
+}
+
+/// Up to three names that differ from `name` by few edits, the nearest first.
+fn near<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let most = (name.chars().count() / 3).max(2);
+    let names = names
+        .into_iter()
+        .map(|other| (distance(name, other), other));
+    let mut near: Vec<_> = names.filter(|(distance, _)| *distance <= most).collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// The Levenshtein distance: how many characters must be inserted, removed or replaced.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
     }
-    String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned())
+    row[b.len()]
 }
-
-fn too_large() -> String {
-    format!("expected at most {MOST_BYTES} bytes, got more")
-}
-
-/// Opens a regular file; `None` if it cannot be opened. Other files can block forever when they are opened or read: a FIFO waits
-/// for another process, and a device may be endless.
-pub(crate) fn regular(path: &Path, options: &mut OpenOptions) -> Option<File> {
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return None;
-    }
-    // The file may be replaced after this check, so the open must not block either.
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, NON_BLOCKING);
-    let file = options.open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(file)
-}
-
-/// `O_NONBLOCK` on most architectures. On the others, the flag of this value has no effect on
-/// existing regular files.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-const NON_BLOCKING: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
 
 #[cfg(test)]
 mod tests {
@@ -242,5 +272,31 @@ mod tests {
         assert!(refused(&long).contains("1022 bytes, got 1024"));
         assert!(refused(&"\n".repeat(MOST_BYTES + 1)).contains("1048576 bytes"));
         assert!(Tuning::parse(&"\n".repeat(MOST_BYTES)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        for (a, b, expected) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("par_0", "par_1", 1),
+            ("ä", "a", 1),
+        ] {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+            assert_eq!(distance(b, a), expected, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn only_similar_names_are_near() {
+        let names = [
+            "f.suff_outer_par_0",
+            "f.suff_outer_par_1",
+            "g.tile_size_1234",
+        ];
+        assert_eq!(near("f.suff_outer_par", names), names[..2]);
+        assert_eq!(near("f.suff_outer_par_1", names)[0], names[1]);
+        assert!(near("x", names).is_empty());
     }
 }
