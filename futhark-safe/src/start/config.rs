@@ -76,12 +76,10 @@ impl Config {
 
     /// `multicore`: the number of threads, 1 to 4096. Default: one per core.
     pub fn num_threads(self, n: usize) -> Config {
-        let allowed = (1..=4096).contains(&n);
-        self.with_if(
-            Setting::number(c::FUT_SET_NUM_THREADS, n as i64),
-            allowed,
-            || format!("expected 1 to 4096 threads, got {n}"),
-        )
+        match n {
+            1..=4096 => self.with(Setting::number(c::FUT_SET_NUM_THREADS, n as i64)),
+            _ => self.invalid(format!("expected 1 to 4096 threads, got {n}")),
+        }
     }
 
     /// GPU backends: the device, by a part of its name, or `#k` for the k-th one.
@@ -242,6 +240,13 @@ impl Config {
         self.with(Setting::log_to(Log::new(Box::new(writer))))
     }
 
+    /// Logs to the crate `tracing` (feature `tracing`): one event of level `DEBUG` and target
+    /// `futhark_runtime` per line that the runtime prints. [`logging`](Self::logging) turns the log on.
+    #[cfg(feature = "tracing")]
+    pub fn log_to_tracing(self) -> Config {
+        self.log_to(Lines::default())
+    }
+
     /// GPU backends: the default number of threads per block.
     pub fn block_size(self, n: u32) -> Config {
         self.size(c::FUT_SET_BLOCK_SIZE, n)
@@ -328,9 +333,10 @@ impl Config {
 
     /// A size, which is an `int` in C.
     fn size(self, what: u32, n: u32) -> Config {
-        self.with_if(Setting::number(what, n), i32::try_from(n).is_ok(), || {
-            format!("expected a size of at most {}, got {n}", i32::MAX)
-        })
+        match i32::try_from(n) {
+            Ok(n) => self.with(Setting::number(what, n)),
+            Err(_) => self.invalid(format!("expected a size of at most {}, got {n}", i32::MAX)),
+        }
     }
 
     /// The settings, or the first problem with them.
@@ -344,13 +350,6 @@ impl Config {
     fn with(mut self, setting: Setting) -> Config {
         self.settings.push(setting);
         self
-    }
-
-    fn with_if(self, setting: Setting, ok: bool, problem: impl FnOnce() -> String) -> Config {
-        if ok {
-            return self.with(setting);
-        }
-        self.invalid(problem())
     }
 
     /// Records a problem. Creating a context reports the first one.
@@ -380,5 +379,46 @@ impl Config {
             Ok(path) => self.text_and_number(what, path, number),
             Err(path) => self.invalid(format!("the path of a file {path:?} is not UTF-8")),
         }
+    }
+}
+
+/// Writes each line as an event.
+#[cfg(feature = "tracing")]
+#[derive(Default)]
+struct Lines(Vec<u8>);
+
+#[cfg(feature = "tracing")]
+impl Lines {
+    fn emit(&mut self) {
+        let line = String::from_utf8_lossy(&self.0);
+        if !line.trim().is_empty() {
+            tracing::debug!(target: "futhark_runtime", "{line}");
+        }
+        self.0.clear();
+    }
+}
+
+#[cfg(feature = "tracing")]
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for &byte in bytes {
+            match byte {
+                b'\n' => self.emit(),
+                byte => self.0.push(byte),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// The rest of a line comes with the next write.
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "tracing")]
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.emit();
     }
 }
