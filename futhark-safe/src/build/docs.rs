@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 
 use futhark_sys::compile::lexer::{self, Kind};
 
-/// The comments of entry points and types, by name.
+/// The comments of declarations, by keyword (`entry` or `type`) and name.
 #[derive(Default)]
-pub(super) struct Docs {
-    entries: BTreeMap<String, String>,
-    types: BTreeMap<String, String>,
-}
+pub(super) struct Docs(BTreeMap<(&'static str, String), String>);
 
 impl Docs {
     /// The comments in the source, then those of types in the other files, which may list the source too.
@@ -21,24 +18,21 @@ impl Docs {
         // The compiler has read them: without a file, only comments are missing.
         let text = |file: &Path| std::fs::read_to_string(file).unwrap_or_default();
         let mut docs = Docs::default();
-        docs.read(&text(source));
-        let entries = std::mem::take(&mut docs.entries);
+        docs.read(&text(source), &["entry", "type"]);
         for file in files.iter().filter(|file| *file != source) {
-            docs.read(&text(file));
+            docs.read(&text(file), &["type"]);
         }
-        Docs { entries, ..docs }
+        docs
     }
 
-    pub(super) fn entry(&self, name: &str) -> Option<&str> {
-        self.entries.get(name).map(String::as_str)
+    /// The comment of a declaration.
+    pub(super) fn find(&self, keyword: &'static str, name: &str) -> Option<&str> {
+        let comment = self.0.get(&(keyword, name.to_owned()));
+        comment.map(String::as_str)
     }
 
-    pub(super) fn ty(&self, name: &str) -> Option<&str> {
-        self.types.get(name).map(String::as_str)
-    }
-
-    /// Adds the comments of one file. Declarations in modules are ignored.
-    fn read(&mut self, source: &str) {
+    /// Adds the comments of one file before these keywords. Declarations in modules are ignored.
+    fn read(&mut self, source: &str, keywords: &[&'static str]) {
         let mut tokens = lexer::tokens(source);
         let mut pending = None;
         let mut is_at_start = true;
@@ -58,15 +52,11 @@ impl Docs {
                 "#[" => drop(tokens.find(|token| token.text == "]")),
                 text => {
                     if depth == 0
-                        && matches!(text, "entry" | "type")
+                        && let Some(&keyword) = keywords.iter().find(|keyword| **keyword == text)
                         && let Some(comment) = pending
                         && let Some(name) = tokens.find(|token| token.kind == Kind::Name)
                     {
-                        let comments = match text {
-                            "entry" => &mut self.entries,
-                            _ => &mut self.types,
-                        };
-                        let comments = comments.entry(name.text.to_owned());
+                        let comments = self.0.entry((keyword, name.text.to_owned()));
                         comments.or_insert_with(|| content(comment));
                     }
                     pending = None;
@@ -170,7 +160,7 @@ mod tests {
 
     fn docs(source: &str) -> Docs {
         let mut docs = Docs::default();
-        docs.read(source);
+        docs.read(source, &["entry", "type"]);
         docs
     }
 
@@ -200,19 +190,22 @@ def g = 1
 entry h = 2
 ",
         );
-        assert_eq!(docs.entry("f'"), Some("Adds one.\n\n  Indented."));
-        assert_eq!(docs.ty("t"), Some("A type."));
-        assert_eq!(docs.entry("g"), None);
-        assert_eq!(docs.entry("h"), None, "the comment belongs to g");
+        assert_eq!(docs.find("entry", "f'"), Some("Adds one.\n\n  Indented."));
+        assert_eq!(docs.find("type", "t"), Some("A type."));
+        assert_eq!(docs.find("entry", "g"), None);
+        assert_eq!(docs.find("entry", "h"), None, "the comment belongs to g");
     }
 
     #[test]
     fn the_comment_of_a_file_is_not_that_of_its_first_declaration() {
-        assert_eq!(docs("-- | Statistics.\n\nentry f = 1\n").entry("f"), None);
+        assert_eq!(
+            docs("-- | Statistics.\n\nentry f = 1\n").find("entry", "f"),
+            None
+        );
         let later = docs("entry e = 1\n-- | Adds.\n\nentry f = 1\n");
-        assert_eq!(later.entry("f"), Some("Adds."));
+        assert_eq!(later.find("entry", "f"), Some("Adds."));
         let adjacent = docs("-- | The mean.\nentry f = 1\n");
-        assert_eq!(adjacent.entry("f"), Some("The mean."));
+        assert_eq!(adjacent.find("entry", "f"), Some("The mean."));
     }
 
     #[test]
@@ -238,10 +231,14 @@ module type u = { type v }
 type u = i32
 ",
         );
-        assert_eq!(docs.entry("add"), Some("Adds."), "an import is before it");
-        assert_eq!(docs.entry("sub"), Some("Ignores\nnothing."));
-        assert_eq!(docs.ty("t"), None);
-        assert_eq!(docs.ty("u"), None);
+        assert_eq!(
+            docs.find("entry", "add"),
+            Some("Adds."),
+            "an import is before it"
+        );
+        assert_eq!(docs.find("entry", "sub"), Some("Ignores\nnothing."));
+        assert_eq!(docs.find("type", "t"), None);
+        assert_eq!(docs.find("type", "u"), None);
     }
 
     #[test]
@@ -259,14 +256,14 @@ type u = i32
         let import = file("import.fut", import);
         let docs = Docs::of(&source, &[import, source.clone()]);
         std::fs::remove_dir_all(folder).unwrap();
-        assert_eq!(docs.entry("f"), Some("First."));
+        assert_eq!(docs.find("entry", "f"), Some("First."));
         assert_eq!(
-            docs.entry("g"),
+            docs.find("entry", "g"),
             None,
             "entry points of imports are not exported"
         );
-        assert_eq!(docs.ty("u"), Some("A type."));
-        assert_eq!(docs.ty("t"), None);
+        assert_eq!(docs.find("type", "u"), Some("A type."));
+        assert_eq!(docs.find("type", "t"), None);
     }
 
     #[test]

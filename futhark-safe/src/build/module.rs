@@ -15,8 +15,8 @@ pub(super) struct Module<'a> {
     pub(super) names: TypeNames,
     functions: FunctionList,
     docs: Docs,
-    /// Whether structs of scalars derive the traits of serde.
-    serde: bool,
+    /// The traits of serde, if structs of scalars derive them.
+    pub(super) serde: &'static [&'static str],
 }
 
 impl<'a> Module<'a> {
@@ -26,7 +26,10 @@ impl<'a> Module<'a> {
             names: TypeNames::new(program),
             functions: FunctionList::of(program),
             docs,
-            serde,
+            serde: match serde {
+                true => &["::serde::Serialize", "::serde::Deserialize"],
+                false => &[],
+            },
         }
     }
 
@@ -120,7 +123,10 @@ impl __f::Linked for Program {{
                 self.array_methods(id, array.rank, array.elem, &array.new, &array.set),
             ),
         };
-        let doc = ty.doc.as_deref().or_else(|| self.docs.ty(&ty.name));
+        let doc = ty
+            .doc
+            .as_deref()
+            .or_else(|| self.docs.find("type", &ty.name));
         format!(
             "::futhark_safe::__opaque! {{\n{}    /// A value of type {}{kind}.\n    \
              pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
@@ -178,10 +184,7 @@ impl Entries<'_> {{
             });
         }
         let form = entry.result_form(self.program);
-        let results: Vec<String> = match form {
-            ResultForm::Unit(_) => Vec::new(),
-            _ => form.components().map(|ty| self.rust_type(ty)).collect(),
-        };
+        let results = tuple(form.components().map(|ty| self.rust_type(ty)));
         let get = self.call("self.context", &entry.cfun);
         let call = format!("self.context.__call({}, &mut [", self.number(&entry.cfun));
         let body = match form {
@@ -202,18 +205,10 @@ impl Entries<'_> {{
             }
             ResultForm::Nothing => list(8, &call, &inputs, "], &mut [])"),
             ResultForm::Several(outputs) => {
-                let parts = parts("finish()", outputs.len());
-                several_results(8, &call, &inputs, "]", outputs.len())
-                    + &list(8, "Ok((", &parts, "))")
+                several_results(8, &call, &inputs, "]", outputs.len(), "")
             }
         };
-        method(
-            &self.entry_docs(entry),
-            name,
-            &parameters,
-            &tuple(&results),
-            &body,
-        )
+        method(&self.entry_docs(entry), name, &parameters, &results, &body)
     }
 
     fn parameter_type(&self, input: &Input) -> String {
@@ -230,7 +225,7 @@ impl Entries<'_> {{
         let doc = entry
             .doc
             .as_deref()
-            .or_else(|| self.docs.entry(&entry.name));
+            .or_else(|| self.docs.find("entry", &entry.name));
         let mut signature = format!("entry {}", entry.name);
         for input in &entry.inputs {
             let star = if input.unique { "*" } else { "" };
@@ -241,18 +236,12 @@ impl Entries<'_> {{
             .outputs
             .iter()
             .map(|output| self.program.name_of(output.ty).to_owned());
-        let outputs = tuple(&outputs.collect::<Vec<_>>());
-        let consumed = match entry.consumed().next() {
-            None => "",
-            Some(_) => {
-                "    ///\n    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.\n"
-            }
-        };
-        format!(
-            "{}    /// {}\n{consumed}",
-            docs::author_doc(doc),
-            code(&format!("{signature} : {outputs}"))
-        )
+        let signature = code(&format!("{signature} : {}", tuple(outputs)));
+        let mut docs = docs::author_doc(doc) + &format!("    /// {signature}\n");
+        if entry.consumed().next().is_some() {
+            docs += "    ///\n    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.\n";
+        }
+        docs
     }
 
     /// The number by which generated code calls a function of the table.
@@ -306,12 +295,16 @@ impl Entries<'_> {{
     /// scalars.
     pub(super) fn plain_type(&self, ty: TypeRef) -> String {
         match self.plain_record(ty) {
-            Some((_, record)) if record.is_tuple() => {
-                let fields = record.fields.iter().map(|field| self.plain_type(field.ty));
-                tuple(&fields.collect::<Vec<_>>())
-            }
-            Some((id, _)) => self.names.view(id).to_owned(),
+            Some((id, record)) => self.fields_type(id, record),
             None => self.rust_type(ty),
+        }
+    }
+
+    /// The struct or tuple of all fields.
+    pub(super) fn fields_type(&self, id: TypeId, record: &Record) -> String {
+        match record.is_tuple() {
+            true => tuple(record.fields.iter().map(|field| self.plain_type(field.ty))),
+            false => self.names.view(id).to_owned(),
         }
     }
 
@@ -324,14 +317,6 @@ impl Entries<'_> {{
             (!record.is_tuple() || record.fields.len() <= 12)
                 && record.fields.iter().all(|f| self.has_short_tuples(f.ty))
         })
-    }
-
-    /// The derive macros of serde, if the build script asks for them.
-    pub(super) fn serde_traits(&self) -> &'static [&'static str] {
-        match self.serde {
-            true => &["::serde::Serialize", "::serde::Deserialize"],
-            false => &[],
-        }
     }
 }
 
@@ -350,27 +335,24 @@ pub(super) fn observed(ty: TypeRef, expression: &str) -> String {
     }
 }
 
-/// A call with several results, which are in `__out` afterwards.
+/// A call with several results, of which a tuple, or the variant `path`, is made.
 pub(super) fn several_results(
     indent: usize,
     before: &str,
     inputs: &[String],
     after: &str,
     results: usize,
+    path: &str,
 ) -> String {
     let slots = vec!["__f::slot()".to_owned(); results];
-    let after = format!(
-        "{after}, &mut [{}])?;",
-        parts("output()", results).join(", ")
-    );
-    list(indent, "let mut __out = (", &slots, ");") + &list(indent, before, inputs, &after)
-}
-
-/// One method call for each result.
-pub(super) fn parts(method: &str, results: usize) -> Vec<String> {
-    (0..results)
-        .map(|i| format!("__out.{i}.{method}"))
-        .collect()
+    let calls = |method: &str| -> Vec<String> {
+        let numbers = 0..results;
+        numbers.map(|i| format!("__out.{i}.{method}()")).collect()
+    };
+    let after = format!("{after}, &mut [{}])?;", calls("output").join(", "));
+    list(indent, "let mut __out = (", &slots, ");")
+        + &list(indent, before, inputs, &after)
+        + &list(indent, &format!("Ok({path}("), &calls("finish"), "))")
 }
 
 /// A method with the lines of its documentation and body.
@@ -405,8 +387,9 @@ pub(super) fn list(indent: usize, before: &str, items: &[String], after: &str) -
 }
 
 /// `()`, `A`, or `(A, B)`.
-pub(super) fn tuple(items: &[String]) -> String {
-    match items {
+fn tuple(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    match &items[..] {
         [one] => one.clone(),
         _ => format!("({})", items.join(", ")),
     }

@@ -6,37 +6,15 @@ use futhark_manifest::names::{Names, RUST, Scope, Style};
 use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId, TypeRef};
 
 /// Types that the module itself defines.
-const OF_MODULE: [&str; 8] = [
-    "Program", "Context", "Config", "Array", "Entries", "Result", "Option", "Vec",
-];
+const OF_MODULE: &str = "Program Context Config Array Entries Result Option Vec";
 
 /// Values of the prelude, which types and parameters must not shadow.
-const OF_PRELUDE: [&str; 4] = ["Ok", "Err", "Some", "None"];
+const OF_PRELUDE: &str = "Ok Err Some None";
 
 /// Methods and parameters of opaque types other than fields. One list for all types, so that a
 /// field has one name everywhere.
-const OF_VALUES: [&str; 20] = [
-    "new",
-    "new_nd",
-    "fields",
-    "from_fields",
-    "shape",
-    "index",
-    "set",
-    "zip",
-    "to_vec",
-    "from_slice",
-    "from_slice_nd",
-    "destruct",
-    "variant_name",
-    "type_name",
-    "store",
-    "restore",
-    "clone",
-    "try_clone",
-    "deref",
-    "context",
-];
+const OF_VALUES: &str = "new new_nd fields from_fields shape index set zip to_vec from_slice from_slice_nd \
+    destruct variant_name type_name store restore clone try_clone deref context";
 
 pub(super) struct TypeNames {
     /// The structs of opaque types.
@@ -55,8 +33,8 @@ impl TypeNames {
                 .filter(|(_, ty)| ty.as_opaque().is_some())
         };
         let names = Scope::new(&RUST, Style::Type)
-            .reserve(OF_MODULE)
-            .reserve(OF_PRELUDE)
+            .reserve(OF_MODULE.split(' '))
+            .reserve(OF_PRELUDE.split(' '))
             .assign(opaque().map(|(_, ty)| &ty.name));
         let types = opaque().map(|(id, ty)| (id, names[&ty.name].to_owned()));
         let types: BTreeMap<TypeId, String> = types.collect();
@@ -85,7 +63,7 @@ impl TypeNames {
             }
         }
         let names = Scope::new(&RUST, Style::Type)
-            .reserve(OF_MODULE)
+            .reserve(OF_MODULE.split(' '))
             .reserve(types.values())
             .assign(views.values().chain(parts.values()));
         for name in views.values_mut().chain(parts.values_mut()) {
@@ -136,15 +114,15 @@ pub(super) fn of_parameters(entry: &EntryPoint) -> Vec<String> {
     // The body has this variable.
     Scope::new(&RUST, Style::Value)
         .reserve(["__out"])
-        .reserve(OF_PRELUDE)
+        .reserve(OF_PRELUDE.split(' '))
         .assign_list(entry.inputs.iter().map(|input| &input.name))
 }
 
 /// The methods, members and parameters of fields, in order.
 pub(super) fn of_fields(fields: &[Field]) -> Vec<String> {
     Scope::new(&RUST, Style::Value)
-        .reserve(OF_VALUES)
-        .reserve(OF_PRELUDE)
+        .reserve(OF_VALUES.split(' '))
+        .reserve(OF_PRELUDE.split(' '))
         .assign_list(fields.iter().map(|field| &field.name))
 }
 

@@ -1,7 +1,6 @@
 //! The builder, and its instructions to Cargo.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use futhark_manifest::names::RUST;
@@ -201,28 +200,31 @@ impl Program {
         }
         let name = self.module_name()?;
         let backends = self.chosen_backends()?;
-        let mut cargo = Instructions::default();
-        for variable in Toolchain::VARIABLES.into_iter().chain(VARIABLES) {
-            cargo.add(format!("rerun-if-env-changed={variable}"));
-        }
-        cargo.watch(&self.source);
+        let variables = Toolchain::VARIABLES.into_iter().chain(VARIABLES);
+        let variables = variables.map(|variable| format!("rerun-if-env-changed={variable}"));
+        let mut cargo: Vec<String> = variables.collect();
+        cargo.push(watch(&self.source));
         let compiler = self.compiler.as_ref().map(Compiler::at).transpose();
         let compiler = compiler.map_err(|error| self.failed(error))?;
         let build = |backend| self.build(backend, compiler.as_ref(), &out_dir);
         let module = if !self.linked || is_face_only() && !self.raw {
             // It can be checked and documented, and not linked.
-            let Interface {
-                program, sources, ..
-            } = self.interface(&backends, build)?;
+            let found = self.interface(&backends, build)?;
             let symbols = backends.iter().filter(|_| self.linked);
             let symbols: Vec<_> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
-            self.module(&name, &[&program], &sources, &symbols, &mut cargo)?
+            self.module(
+                &name,
+                &[&found.program],
+                &found.sources,
+                &symbols,
+                &mut cargo,
+            )?
         } else {
             let builds: Vec<Build> = backends.iter().copied().map(build).collect();
             let artifacts = run(&builds).map_err(|error| self.failed(error))?;
             self.expect_one_interface(&artifacts)?;
             let used = artifacts.iter().flat_map(Artifact::programs);
-            used.for_each(|file| cargo.watch(file));
+            cargo.extend(used.map(|file| watch(file)));
             warn(&artifacts[0], &mut cargo);
             link(&artifacts, &target, &mut cargo);
             let programs: Vec<_> = artifacts.iter().map(Artifact::program).collect();
@@ -238,7 +240,7 @@ impl Program {
         };
         write_if_changed(&out_dir.join(format!("{name}.rs")), &module)?;
         // Not before: Cargo runs a script that failed again in any case, and shows its output.
-        cargo.print();
+        cargo.iter().for_each(|line| println!("cargo::{line}"));
         Ok(())
     }
 
@@ -291,9 +293,9 @@ impl Program {
         programs: &[&futhark_manifest::Program],
         sources: &[PathBuf],
         symbols: &[String],
-        cargo: &mut Instructions,
+        cargo: &mut Vec<String>,
     ) -> Result<String> {
-        sources.iter().for_each(|file| cargo.watch(file));
+        cargo.extend(sources.iter().map(|file| watch(file)));
         let tuning = self.checked_tuning(programs, cargo)?;
         let docs = Docs::of(&self.source, sources);
         let module = Module::new(programs[0], docs, self.serde);
@@ -304,7 +306,7 @@ impl Program {
     fn checked_tuning(
         &self,
         programs: &[&futhark_manifest::Program],
-        cargo: &mut Instructions,
+        cargo: &mut Vec<String>,
     ) -> Result<Option<Tuning>> {
         let beside = || {
             let mut name = self.source.clone().into_os_string();
@@ -314,15 +316,13 @@ impl Program {
         let Some(file) = self.tuning.clone().or_else(beside) else {
             return Ok(None);
         };
-        cargo.watch(&file);
+        cargo.push(watch(&file));
         let failed = |error: Error| self.error(error.to_string());
         let tuning = Tuning::read(&file).map_err(failed)?;
-        let mut gpu = programs
-            .iter()
-            .filter(|program| program.backend.is_gpu())
-            .peekable();
-        if gpu.peek().is_some() {
-            let entries = gpu.flat_map(|program| program.entries());
+        let gpu = programs.iter().filter(|program| program.backend.is_gpu());
+        let gpu: Vec<_> = gpu.collect();
+        if !gpu.is_empty() {
+            let entries = gpu.iter().flat_map(|program| program.entries());
             let names = entries.flat_map(|entry| &entry.tuning_params);
             let names: Vec<&str> = names.map(String::as_str).collect();
             if let Some(error) = unknown_in(&tuning, &names) {
@@ -367,22 +367,24 @@ impl Program {
     /// The backends in `FUTHARK_BACKENDS`, or those of the build script.
     fn chosen_backends(&self) -> Result<Vec<Backend>> {
         let named = std::env::var(BACKENDS).unwrap_or_default();
-        let names = named
-            .split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty());
-        let mut selected = names
-            .map(str::parse)
-            .collect::<Result<Vec<Backend>, _>>()
-            .map_err(|error| self.error(format!("{BACKENDS}: {error}")))?;
-        if selected.is_empty() {
-            selected.clone_from(&self.backends);
+        let names = named.split(',').map(str::trim);
+        let names = names.filter(|name| !name.is_empty()).map(str::parse);
+        let named = names.collect::<Result<Vec<Backend>, _>>();
+        let named = named.map_err(|error| self.error(format!("{BACKENDS}: {error}")))?;
+        let chosen = if named.is_empty() {
+            &self.backends
+        } else {
+            &named
+        };
+        let mut unique = Vec::new();
+        for &backend in chosen {
+            if !unique.contains(&backend) {
+                unique.push(backend);
+            }
         }
-        let mut seen = BTreeSet::new();
-        selected.retain(|&backend| seen.insert(backend.as_str()));
-        match selected.is_empty() {
+        match unique.is_empty() {
             true => Err(self.error("no backend was selected")),
-            false => Ok(selected),
+            false => Ok(unique),
         }
     }
 
@@ -450,57 +452,34 @@ fn is_face_only() -> bool {
     FACE_ONLY.iter().any(|name| set(name))
 }
 
-/// The instructions to Cargo, printed when the script has succeeded.
-#[derive(Default)]
-struct Instructions(Vec<String>);
-
-impl Instructions {
-    fn add(&mut self, instruction: String) {
-        self.0.push(instruction);
-    }
-
-    /// Runs the script again when the file changes.
-    fn watch(&mut self, file: &Path) {
-        self.add(format!("rerun-if-changed={}", file.display()));
-    }
-
-    fn print(self) {
-        for instruction in self.0 {
-            println!("cargo::{instruction}");
-        }
-    }
+/// The instruction to run the script again when the file changes.
+fn watch(file: &Path) -> String {
+    format!("rerun-if-changed={}", file.display())
 }
 
 /// Reports the warnings of the Futhark compiler, and unknown or unusual parts of the manifest.
-fn warn(artifact: &Artifact, cargo: &mut Instructions) {
-    for line in artifact
-        .warnings()
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-    {
-        cargo.add(format!("warning={line}"));
-    }
+fn warn(artifact: &Artifact, cargo: &mut Vec<String>) {
+    let lines = artifact.warnings().lines();
+    let lines = lines.filter(|line| !line.trim().is_empty());
+    cargo.extend(lines.map(|line| format!("warning={line}")));
     let manifest = Manifest::parse(artifact.manifest());
-    let findings = manifest.map_or_else(|_| Vec::new(), |m| m.warnings());
-    for finding in findings {
-        cargo.add(format!("warning=the manifest of the program: {finding}"));
+    for finding in manifest.map_or_else(|_| Vec::new(), |m| m.warnings()) {
+        cargo.push(format!("warning=the manifest of the program: {finding}"));
     }
 }
 
-fn link(artifacts: &[Artifact], target: &str, cargo: &mut Instructions) {
+fn link(artifacts: &[Artifact], target: &str, cargo: &mut Vec<String>) {
     for artifact in artifacts {
         let folder = artifact.folder().display();
-        cargo.add(format!("rustc-link-search=native={folder}"));
-        cargo.add(format!("rustc-link-lib=static={}", artifact.symbol()));
+        cargo.push(format!("rustc-link-search=native={folder}"));
+        cargo.push(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
     // Part of the system library on macOS, and Rust links them on Windows. On musl they are part of libc, which Rust
     // links, and the linker would find those of glibc, which end the process.
-    if !["apple", "musl", "windows"]
-        .iter()
-        .any(|system| target.contains(system))
-    {
+    let mut others = ["apple", "musl", "windows"].iter();
+    if !others.any(|system| target.contains(system)) {
         for library in ["m", "dl", "pthread"] {
-            cargo.add(format!("rustc-link-lib=dylib={library}"));
+            cargo.push(format!("rustc-link-lib=dylib={library}"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use futhark_manifest::{Field, Record, Sum, TypeId, TypeRef, Variant};
 
 use super::docs::code;
-use super::module::{Module, list, method, observed, parts, several_results, tuple};
+use super::module::{Module, list, method, observed, several_results};
 use super::names;
 
 /// A call or literal with a list, which is broken into lines if it is long.
@@ -14,6 +14,14 @@ pub(super) struct Expression {
 }
 
 impl Expression {
+    fn new(before: impl Into<String>, items: Vec<String>, after: &'static str) -> Expression {
+        Expression {
+            before: before.into(),
+            items,
+            after,
+        }
+    }
+
     pub(super) fn on_one_line(&self) -> String {
         format!("{}{}{}", self.before, self.items.join(", "), self.after)
     }
@@ -93,13 +101,7 @@ impl Module<'_> {
             None => format!("self.{member}()?"),
         });
         let literal = self.literal(id, record, &members, values.collect());
-        let result = match record.is_tuple() {
-            true => {
-                let types = record.fields.iter().map(|f| self.plain_type(f.ty));
-                tuple(&types.collect::<Vec<_>>())
-            }
-            false => self.names.view(id).to_owned(),
-        };
+        let result = self.fields_type(id, record);
         let before = format!("Ok({}", literal.before);
         let body = list(8, &before, &literal.items, &format!("{})", literal.after));
         let docs = "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n";
@@ -142,16 +144,11 @@ impl Module<'_> {
         values: Vec<String>,
     ) -> Expression {
         match record.is_tuple() {
-            true => Expression {
-                before: "(".to_owned(),
-                items: values,
-                after: ")",
-            },
-            false => Expression {
-                before: format!("{} {{ ", self.names.view(id)),
-                items: labelled(members, values),
-                after: " }",
-            },
+            true => Expression::new("(", values, ")"),
+            false => {
+                let before = format!("{} {{ ", self.names.view(id));
+                Expression::new(before, labelled(members, values), " }")
+            }
         }
     }
 
@@ -165,18 +162,13 @@ impl Module<'_> {
     ) -> Expression {
         let call = format!("{}::{function}(", self.names.of(id));
         match self.names.parts(id) {
-            Some(parts) => Expression {
-                before: format!("{call}context, {parts} {{ "),
-                items: labelled(members, inputs),
-                after: " })",
-            },
+            Some(parts) => {
+                let before = format!("{call}context, {parts} {{ ");
+                Expression::new(before, labelled(members, inputs), " })")
+            }
             None => {
                 inputs.insert(0, "context".to_owned());
-                Expression {
-                    before: call,
-                    items: inputs,
-                    after: ")",
-                }
+                Expression::new(call, inputs, ")")
             }
         }
     }
@@ -192,7 +184,7 @@ impl Module<'_> {
             (false, false) => vec![],
         };
         if is_plain && has_short_tuples {
-            traits.extend(self.serde_traits());
+            traits.extend(self.serde);
         }
         let derive = match traits[..] {
             [] => String::new(),
@@ -296,9 +288,9 @@ impl Module<'_> {
             0 => format!("            {i} => Ok({path}),\n"),
             1 => format!("            {i} => Ok({path}(__f::part(self, {number})?)),\n"),
             n => {
-                let call = several_results(16, &format!("__f::parts(self, {number}"), &[], "", n);
-                let value = list(8, &format!("Ok({path}("), &parts("finish()", n), "))");
-                format!("            {i} => {{\n{call}{value}            }}\n")
+                let call = format!("__f::parts(self, {number}");
+                let body = several_results(16, &call, &[], "", n, path);
+                format!("            {i} => {{\n{body}            }}\n")
             }
         }
     }
@@ -308,7 +300,7 @@ impl Module<'_> {
         let mut traits = vec!["Debug"];
         if payloads.all(|ty| ty.as_scalar().is_some()) {
             traits = vec!["Clone", "Copy", "Debug", "PartialEq"];
-            traits.extend(self.serde_traits());
+            traits.extend(self.serde);
         }
         let mut variants = String::new();
         for (variant, name) in sum.variants.iter().zip(names) {
