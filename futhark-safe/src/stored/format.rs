@@ -7,7 +7,7 @@ use futhark_manifest::ElemType;
 use futhark_sys::checksum::{checksum, little_endian};
 use futhark_sys::table::Component;
 
-use super::fail;
+use super::{Untrusted, fail};
 use crate::error::{Result, counted};
 use crate::ffi;
 
@@ -17,87 +17,75 @@ const HEAD: usize = 32;
 /// The position of the checksum.
 const SUM: Range<usize> = 24..32;
 
-/// A stored value with a consistent frame.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Frame<'a> {
-    pub(super) program: &'a str,
-    pub(super) type_name: &'a str,
-    pub(super) body: &'a [u8],
+/// Frame and body.
+pub(super) fn write_frame(program: &str, type_name: &str, body: &[u8]) -> Result<Vec<u8>> {
+    let (p, n) = (u16::try_from(program.len()), u32::try_from(type_name.len()));
+    let (Ok(p), Ok(n)) = (p, n) else {
+        let message = "the name of the program or type is too long for the frame";
+        return Err(fail(message));
+    };
+    let size = HEAD + program.len() + type_name.len() + body.len();
+    let mut bytes = ffi::with_capacity(size, "store")?;
+    bytes.extend(MAGIC);
+    bytes.extend([VERSION, u8::from(cfg!(target_endian = "big"))]);
+    bytes.extend(p.to_le_bytes());
+    bytes.extend(n.to_le_bytes());
+    bytes.extend((body.len() as u64).to_le_bytes());
+    bytes.extend([0; SUM.end - SUM.start]);
+    bytes.extend(program.as_bytes());
+    bytes.extend(type_name.as_bytes());
+    bytes.extend(body);
+    let sum = checksum(&[&bytes[..SUM.start], &bytes[SUM.end..]]);
+    bytes[SUM].copy_from_slice(&sum.to_le_bytes());
+    Ok(bytes)
 }
 
-impl<'a> Frame<'a> {
-    pub(super) fn write(&self) -> Result<Vec<u8>> {
-        let size = HEAD + self.program.len() + self.type_name.len() + self.body.len();
-        let lengths = (
-            self.program.len().try_into(),
-            self.type_name.len().try_into(),
-        );
-        let (Ok(program), Ok(name)): (Result<u16, _>, Result<u32, _>) = lengths else {
-            return Err(fail(
-                "the name of the program or type is too long for the frame",
-            ));
-        };
-        let mut bytes = ffi::with_capacity(size, "store")?;
-        bytes.extend(MAGIC);
-        bytes.extend([VERSION, u8::from(cfg!(target_endian = "big"))]);
-        bytes.extend(program.to_le_bytes());
-        bytes.extend(name.to_le_bytes());
-        bytes.extend((self.body.len() as u64).to_le_bytes());
-        bytes.extend([0; SUM.end - SUM.start]);
-        bytes.extend(self.program.as_bytes());
-        bytes.extend(self.type_name.as_bytes());
-        bytes.extend(self.body);
-        let sum = checksum(&[&bytes[..SUM.start], &bytes[SUM.end..]]);
-        bytes[SUM].copy_from_slice(&sum.to_le_bytes());
-        Ok(bytes)
+/// Parses and validates the output of [`write_frame`].
+pub(super) fn read_frame(bytes: &[u8]) -> Result<Untrusted> {
+    let Some((head, rest)) = bytes.split_at_checked(HEAD) else {
+        return Err(fail(format!(
+            "not a stored value: expected more than {HEAD} bytes, got {}",
+            bytes.len()
+        )));
+    };
+    if head[..8] != MAGIC {
+        return Err(fail("not a stored value: the magic number is missing"));
     }
-
-    /// Parses and validates the output of [`write`](Self::write).
-    pub(super) fn read(bytes: &'a [u8]) -> Result<Frame<'a>> {
-        let Some((head, rest)) = bytes.split_at_checked(HEAD) else {
-            return Err(fail(format!(
-                "not a stored value: expected more than {HEAD} bytes, got {}",
-                bytes.len()
-            )));
-        };
-        if head[..8] != MAGIC {
-            return Err(fail("not a stored value: the magic number is missing"));
-        }
-        if head[8] != VERSION {
-            return Err(fail(format!(
-                "expected frame version {VERSION}, got {}",
-                head[8]
-            )));
-        }
-        let lengths = [
-            little_endian(&head[10..12]),
-            little_endian(&head[12..16]),
-            little_endian(&head[16..24]),
-        ];
-        let wanted = lengths.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
-        if wanted != Some(rest.len() as u64) {
-            return Err(fail(format!(
-                "truncated or too long: expected {} after the header, got {}",
-                wanted.map_or_else(|| "2^64 or more bytes".into(), |n| counted(n, "byte")),
-                rest.len()
-            )));
-        }
-        if checksum(&[&head[..SUM.start], rest]) != little_endian(&head[SUM]) {
-            return Err(fail("the checksum does not match: the bytes were changed"));
-        }
-        if head[9] != u8::from(cfg!(target_endian = "big")) {
-            return Err(fail("the value was stored with another byte order"));
-        }
-        // Their sum is the length of `rest`.
-        let (program, rest) = rest.split_at(lengths[0] as usize);
-        let (type_name, body) = rest.split_at(lengths[1] as usize);
-        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| fail("a name is not UTF-8"));
-        Ok(Frame {
-            program: text(program)?,
-            type_name: text(type_name)?,
-            body,
-        })
+    if head[8] != VERSION {
+        return Err(fail(format!(
+            "expected frame version {VERSION}, got {}",
+            head[8]
+        )));
     }
+    let lengths = [
+        little_endian(&head[10..12]),
+        little_endian(&head[12..16]),
+        little_endian(&head[16..24]),
+    ];
+    let wanted = lengths.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
+    if wanted != Some(rest.len() as u64) {
+        return Err(fail(format!(
+            "truncated or too long: expected {} after the header, got {}",
+            wanted.map_or_else(|| "2^64 or more bytes".into(), |n| counted(n, "byte")),
+            rest.len()
+        )));
+    }
+    if checksum(&[&head[..SUM.start], rest]) != little_endian(&head[SUM]) {
+        return Err(fail("the checksum does not match: the bytes were changed"));
+    }
+    if head[9] != u8::from(cfg!(target_endian = "big")) {
+        return Err(fail("the value was stored with another byte order"));
+    }
+    // Their sum is the length of `rest`.
+    let (program, rest) = rest.split_at(lengths[0] as usize);
+    let (type_name, body) = rest.split_at(lengths[1] as usize);
+    let text =
+        |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| fail("a name is not UTF-8"));
+    Ok(Untrusted {
+        program: text(program)?,
+        type_name: text(type_name)?,
+        body: body.to_vec(),
+    })
 }
 
 /// The first bytes of a component of the body: `b`, and the version of the format.
@@ -225,49 +213,48 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
-    const FRAME: Frame<'_> = Frame {
-        program: "0123456789abcdef0123456789abcdef",
-        type_name: "[]pt",
-        body: b"b\x02\x00 i32\x07\x00\x00\x00",
-    };
+    const PROGRAM: &str = "0123456789abcdef0123456789abcdef";
+    const TYPE: &str = "[]pt";
+    const BODY: &[u8] = b"b\x02\x00 i32\x07\x00\x00\x00";
+
+    fn written() -> Vec<u8> {
+        write_frame(PROGRAM, TYPE, BODY).unwrap()
+    }
 
     #[test]
     fn a_frame_is_read_as_written() {
-        let bytes = FRAME.write().unwrap();
-        assert_eq!(bytes.len(), 64 + 4 + 11);
-        assert!(Frame::read(&bytes).unwrap() == FRAME);
-        let empty = Frame {
-            program: "",
-            type_name: "",
-            body: &[],
-        };
-        assert!(Frame::read(&empty.write().unwrap()).unwrap() == empty);
+        assert_eq!(written().len(), 64 + 4 + 11);
+        for (program, ty, body) in [(PROGRAM, TYPE, BODY), ("", "", &[])] {
+            let read = read_frame(&write_frame(program, ty, body).unwrap()).unwrap();
+            let parts = (read.program_id(), read.type_name(), read.body());
+            assert_eq!(parts, (program, ty, body));
+        }
     }
 
     /// Compares with the documented table byte by byte. Only a new version may change this test.
     #[test]
     #[cfg(target_endian = "little")]
     fn the_frame_is_as_documented() {
-        let bytes = FRAME.write().unwrap();
+        let bytes = written();
         assert_eq!(
             bytes[..24],
             *b"\x89FUT\r\n\x1a\n\x01\x00\x20\x00\x04\x00\x00\x00\x0b\x00\x00\x00\x00\x00\x00\x00"
         );
         // Computed from the documentation by another implementation.
         assert_eq!(little_endian(&bytes[SUM]), 0xac5a_b6af_13b1_15a2);
-        assert_eq!(&bytes[32..64], FRAME.program.as_bytes());
+        assert_eq!(&bytes[32..64], PROGRAM.as_bytes());
         assert_eq!(&bytes[64..68], b"[]pt");
-        assert_eq!(&bytes[68..], FRAME.body);
+        assert_eq!(&bytes[68..], BODY);
     }
 
     #[test]
     fn every_changed_byte_is_rejected() {
-        let good = FRAME.write().unwrap();
+        let good = written();
         for i in 0..good.len() {
             for change in 1..=255 {
                 let mut bad = good.clone();
                 bad[i] ^= change;
-                let error = Frame::read(&bad).err().unwrap();
+                let error = read_frame(&bad).err().unwrap();
                 assert_eq!(error.kind(), ErrorKind::Restore, "byte {i}: {error}");
             }
         }
@@ -275,31 +262,26 @@ mod tests {
 
     #[test]
     fn truncated_extended_and_zeroed_frames_are_rejected() {
-        let good = FRAME.write().unwrap();
+        let good = written();
         for n in 0..good.len() {
-            assert!(Frame::read(&good[..n]).is_err(), "{n} bytes");
+            assert!(read_frame(&good[..n]).is_err(), "{n} bytes");
             let mut zeroed = good.clone();
             zeroed[n..].fill(0);
             assert!(
-                zeroed == good || Frame::read(&zeroed).is_err(),
+                zeroed == good || read_frame(&zeroed).is_err(),
                 "zeros from {n} on"
             );
         }
         let longer = [&good[..], &[0]].concat();
-        assert!(Frame::read(&longer).is_err());
-        assert!(Frame::read(&[0; 200]).is_err());
+        assert!(read_frame(&longer).is_err());
+        assert!(read_frame(&[0; 200]).is_err());
     }
 
     /// A plain sum or product misses two flips of one bit in two words.
     #[test]
     fn pairs_of_bit_flips_are_rejected() {
         let body: Vec<u8> = (0..64).collect();
-        let good = Frame {
-            body: &body,
-            ..FRAME
-        }
-        .write()
-        .unwrap();
+        let good = write_frame(PROGRAM, TYPE, &body).unwrap();
         let bits = good.len() * 8;
         let flip = |bytes: &mut [u8], bit: usize| bytes[bit / 8] ^= 1 << (bit % 8);
         for one in 0..bits {
@@ -307,7 +289,7 @@ mod tests {
                 let mut bad = good.clone();
                 flip(&mut bad, one);
                 flip(&mut bad, other);
-                assert!(Frame::read(&bad).is_err(), "bits {one} and {other}");
+                assert!(read_frame(&bad).is_err(), "bits {one} and {other}");
             }
         }
     }

@@ -93,7 +93,6 @@ mod format;
 mod seal;
 mod untrusted;
 
-use format::Frame;
 #[cfg(feature = "mac")]
 pub use seal::Key;
 #[cfg(all(feature = "mac", feature = "dynamic"))]
@@ -196,12 +195,7 @@ impl<G: OpaqueTag> fmt::Debug for Stored<G> {
 }
 
 pub(crate) fn to_bytes(bytes: &Bytes) -> Result<Vec<u8>> {
-    Frame {
-        program: bytes.program(),
-        type_name: bytes.type_name(),
-        body: bytes.body(),
-    }
-    .write()
+    format::write_frame(bytes.program(), bytes.type_name(), bytes.body())
 }
 
 pub(crate) fn debug(

@@ -10,7 +10,7 @@ use std::fmt;
 
 use futhark_sys::table::{FUT_COVERAGE_ABSTRACT, FUT_COVERAGE_FULL, FUT_COVERAGE_SUM, Table, Type};
 
-use super::format::{Frame, check_body};
+use super::format::{check_body, read_frame};
 use super::{Stored, debug, fail};
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
@@ -30,9 +30,9 @@ use crate::program::{Linked as _, OpaqueTag};
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Untrusted {
-    program: String,
-    type_name: String,
-    body: Vec<u8>,
+    pub(super) program: String,
+    pub(super) type_name: String,
+    pub(super) body: Vec<u8>,
 }
 
 impl Untrusted {
@@ -42,12 +42,7 @@ impl Untrusted {
     ///
     /// [`ErrorKind::Restore`]: not a stored value, another version, truncated or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Untrusted> {
-        let frame = Frame::read(bytes)?;
-        Ok(Untrusted {
-            program: frame.program.to_owned(),
-            type_name: frame.type_name.to_owned(),
-            body: frame.body.to_vec(),
-        })
+        read_frame(bytes)
     }
 
     /// The claimed key of the program; equal for all backends.
