@@ -18,10 +18,10 @@ pub struct Error(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
-    operation: Cow<'static, str>,
+    operation: Call,
     origin: Origin,
     /// This crate's message. Empty if the C text suffices.
-    message: Cow<'static, str>,
+    message: Text,
     c_text: Option<String>,
     code: Option<i32>,
     also: Option<Error>,
@@ -46,8 +46,10 @@ pub(crate) fn counted<N: fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) 
     format!("{n} {noun}{plural}")
 }
 
+type Text = Cow<'static, str>;
+
 /// A call, as [`Error::operation`] names it.
-pub(crate) type Call = Cow<'static, str>;
+pub(crate) type Call = Text;
 
 /// The kinds of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,8 +87,8 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn new(
         kind: ErrorKind,
-        operation: impl Into<Cow<'static, str>>,
-        message: impl Into<Cow<'static, str>>,
+        operation: impl Into<Text>,
+        message: impl Into<Text>,
     ) -> Error {
         Error(Box::new(Inner {
             kind,
@@ -101,10 +103,7 @@ impl Error {
     }
 
     /// A mistake of the caller: [`ErrorKind::InvalidArgument`].
-    pub(crate) fn invalid(
-        operation: impl Into<Cow<'static, str>>,
-        message: impl Into<Cow<'static, str>>,
-    ) -> Error {
+    pub(crate) fn invalid(operation: impl Into<Text>, message: impl Into<Text>) -> Error {
         Error::new(ErrorKind::InvalidArgument, operation, message)
     }
 
@@ -139,7 +138,7 @@ impl Error {
     }
 
     /// The same failure, reported again by a later operation.
-    pub(crate) fn again(&self, operation: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn again(&self, operation: impl Into<Text>) -> Error {
         let mut error = self.clone().into_earlier(self.0.operation.clone());
         error.0.operation = operation.into();
         error.0.also = None;
@@ -151,10 +150,7 @@ impl Error {
         self.0.origin = Origin::Earlier(match std::mem::take(&mut self.0.origin) {
             Origin::Operation => Some(vec![operation]),
             Origin::Earlier(calls) => calls,
-            Origin::Either(calls) => calls.map(|mut calls| {
-                calls.push(operation);
-                calls
-            }),
+            Origin::Either(calls) => calls.map(|calls| [calls, vec![operation]].concat()),
         });
         self
     }

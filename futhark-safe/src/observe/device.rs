@@ -26,14 +26,11 @@ impl Device {
     /// The processor, for host backends.
     pub(crate) fn host() -> Device {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let architecture = std::env::consts::ARCH;
         Device {
             platform: "host".to_owned(),
             platform_version: std::env::consts::OS.to_owned(),
-            name: format!(
-                "{}, {}",
-                std::env::consts::ARCH,
-                counted(threads, "processor")
-            ),
+            name: format!("{architecture}, {}", counted(threads, "processor")),
             driver_version: String::new(),
             memory: None,
         }
@@ -99,13 +96,10 @@ impl Device {
             if input.read_line(&mut line)? == 0 {
                 return Ok(None);
             }
-            match line.trim().parse() {
+            let line = line.trim();
+            match line.parse() {
                 Ok(i) if i < devices.len() => return Ok(Some(i)),
-                _ => writeln!(
-                    output,
-                    "expected a number of the list, got {:?}",
-                    line.trim()
-                )?,
+                _ => writeln!(output, "expected a number of the list, got {line:?}")?,
             }
         }
     }
@@ -114,11 +108,8 @@ impl Device {
 /// `NVIDIA H200 (CUDA 12.4, driver 12.4, 139 GiB)`.
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} ({} {}",
-            self.name, self.platform, self.platform_version
-        )?;
+        let (name, platform) = (&self.name, &self.platform);
+        write!(f, "{name} ({platform} {}", self.platform_version)?;
         if !self.driver_version.is_empty() {
             write!(f, ", driver {}", self.driver_version)?;
         }

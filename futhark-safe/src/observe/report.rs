@@ -51,12 +51,10 @@ impl Report {
     pub fn parse(text: &str) -> Result<Report> {
         let report: Value = serde_json::from_str(text)
             .map_err(|error| Error::invalid(OPERATION, "invalid JSON").with_source(error))?;
-        let memory = report["memory"]
-            .as_object()
-            .ok_or_else(|| missing("memory"))?;
-        let events = report["events"]
-            .as_array()
-            .ok_or_else(|| missing("events"))?;
+        let memory = report["memory"].as_object();
+        let memory = memory.ok_or_else(|| missing("memory"))?;
+        let events = report["events"].as_array();
+        let events = events.ok_or_else(|| missing("events"))?;
         let peak = |(space, bytes): (&String, &Value)| {
             let bytes = bytes.as_u64().ok_or_else(|| missing("bytes"))?;
             Ok((space.clone(), bytes))
@@ -78,28 +76,19 @@ fn event(event: &Value) -> Result<Event> {
     // In microseconds; events on the host have none.
     let microseconds = event["duration"].as_f64().unwrap_or(0.0);
     let duration = Duration::try_from_secs_f64(microseconds / 1e6);
+    // Values that are not texts are written as JSON.
+    let shown = |value: &Value| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    };
+    let details = event["details"].as_object().into_iter().flatten();
+    let details = details.map(|(name, value)| (name.clone(), shown(value)));
     Ok(Event {
         name: text("name")?,
         provenance: text("provenance")?,
         duration: duration.map_err(|_| missing("duration"))?,
-        details: event["details"]
-            .as_object()
-            .map(details)
-            .unwrap_or_default(),
+        details: details.collect(),
     })
-}
-
-/// Values that are not texts are written as JSON.
-fn details(details: &serde_json::Map<String, Value>) -> BTreeMap<String, String> {
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let details = details
-        .iter()
-        .map(|(name, value)| (name.clone(), text(value)));
-    details.collect()
 }
 
 fn missing(what: &str) -> Error {

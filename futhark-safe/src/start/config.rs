@@ -69,7 +69,7 @@ impl Config {
             }
         }
         if self.backends.is_empty() {
-            return self.invalid("the list of backends is empty".to_owned());
+            return self.invalid("the list of backends is empty");
         }
         self
     }
@@ -126,13 +126,10 @@ impl Config {
             before = Some(word);
         }
         if before.is_none() {
-            return self.invalid("a build option is empty".to_owned());
+            return self.invalid("a build option is empty");
         }
-        let options = self
-            .settings
-            .iter()
-            .filter(|setting| setting.is(c::FUT_SET_BUILD_OPTION));
-        if options.count() == MOST_BUILD_OPTIONS {
+        let is_option = |setting: &&Setting| setting.is(c::FUT_SET_BUILD_OPTION);
+        if self.settings.iter().filter(is_option).count() == MOST_BUILD_OPTIONS {
             return self.invalid(format!(
                 "expected at most {MOST_BUILD_OPTIONS} build options, got more; one string can contain several"
             ));
@@ -353,8 +350,8 @@ impl Config {
     }
 
     /// Records a problem. Creating a context reports the first one.
-    fn invalid(mut self, problem: String) -> Config {
-        self.problem.get_or_insert(problem);
+    fn invalid(mut self, problem: impl Into<String>) -> Config {
+        self.problem.get_or_insert_with(|| problem.into());
         self
     }
 

@@ -9,6 +9,7 @@
 //! seal is removed, and the runtime writes it again. The seal of a file to be loaded also has the device, whose limits
 //! determine sizes. Only a sealed file is loaded, unless the caller promises more.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -75,18 +76,17 @@ impl<'a> CodeFile<'a> {
         let code = read(self.path).ok_or_else(|| self.fail("cannot read it"))?;
         let device = core.device()?.unwrap_or_default();
         self.write_seal(&self.seal_for(&code, &device))
-            .ok_or_else(|| self.fail(&format!("cannot write {}", self.seal.display())))
+            .ok_or_else(|| self.fail(format!("cannot write {}", self.seal.display())))
     }
 
     /// Checks the file before the driver reads it. Returns the device that it was compiled for.
     pub(crate) fn check(&self) -> Result<Option<Device>> {
         let code = read(self.path).ok_or_else(|| self.fail("cannot read it as a regular file"))?;
         let seal = self.sealed().ok_or_else(|| {
-            let why = format!(
+            self.fail(format!(
                 "its checksum {} is missing; use both files that Config::dump_device_code wrote",
                 self.seal.display()
-            );
-            self.fail(&why)
+            ))
         })?;
         let (_, device) = seal.split_once('\n').unwrap_or((&seal, ""));
         if code.is_empty() || device.is_empty() || seal != self.seal_for(&code, device) {
@@ -100,11 +100,10 @@ impl<'a> CodeFile<'a> {
 
     pub(crate) fn wrong_device(&self, expected: Option<&Device>, device: &Device) -> Error {
         let expected = expected.map_or("another device".to_owned(), Device::to_string);
-        let why = format!(
+        self.fail(format!(
             "it was written for {expected}, but the context may use {device}; choose a device with \
              Config::device, or write it again with Config::dump_device_code"
-        );
-        self.fail(&why)
+        ))
     }
 
     /// The content of the seal: the checksum, and a line per line of `device`.
@@ -123,9 +122,9 @@ impl<'a> CodeFile<'a> {
         file.write_all(seal.as_bytes()).ok()
     }
 
-    fn fail(&self, why: &str) -> Error {
+    fn fail(&self, why: impl Into<Cow<'static, str>>) -> Error {
         let operation = format!("device code in {}", self.path.display());
-        Error::new(ErrorKind::Load, operation, why.to_owned())
+        Error::new(ErrorKind::Load, operation, why)
     }
 }
 
