@@ -32,15 +32,16 @@ impl Module<'_> {
         let rust = self.names.of(id);
         let docs =
             "    /// Creates an array from the arrays of its fields, which must have one shape.\n";
-        let zip = self.constructor(docs, "zip", id, &array.zip, &array.fields);
-        let rows = self.row_methods(id, array).unwrap_or_default();
-        let fields = self.field_methods(&array.fields);
+        let mut methods = vec![self.constructor(docs, "zip", id, &array.zip, &array.fields)];
+        methods.extend(self.row_methods(id, array).into_iter().flatten());
+        methods.extend(self.field_methods(&array.fields));
+        let methods = methods.join("\n");
         let parts = self.parts_struct(id, &array.fields);
-        format!("{common}impl {rust} {{\n{zip}{rows}{fields}}}\n\n{parts}")
+        format!("{common}impl {rust} {{\n{methods}}}\n\n{parts}")
     }
 
     /// Conversions from and to rows; `None` unless all leaves are arrays of scalars with the rank of the array.
-    fn row_methods(&self, id: TypeId, array: &RecordArray) -> Option<String> {
+    fn row_methods(&self, id: TypeId, array: &RecordArray) -> Option<[String; 2]> {
         let mut columns = Columns {
             module: self,
             rank: array.rank,
@@ -50,7 +51,7 @@ impl Module<'_> {
         let row_type = self.plain_type(array.elem);
         let field = self.number(&array.fields[0].project);
         let from_slice = columns.slice_constructor(self.names.of(id), &row_type, &zip);
-        Some(columns.to_vec_method(&row_type, &row, field) + &from_slice)
+        Some([columns.to_vec_method(&row_type, &row, field), from_slice])
     }
 }
 
@@ -124,7 +125,7 @@ impl Columns<'_> {
 "
         );
         let docs =
-            "\n    /// Returns all elements in row-major order. Waits until they are computed.\n";
+            "    /// Returns all elements in row-major order. Waits until they are computed.\n";
         let result = format!("::std::vec::Vec<{row_type}>");
         method(docs, "to_vec", &["&self".to_owned()], &result, &body)
     }
@@ -134,13 +135,13 @@ impl Columns<'_> {
         let rows = format!("rows: &[{row_type}]");
         let (docs, name, parameters, shape) = match self.rank {
             1 => (
-                "\n    /// Creates an array from elements.\n",
+                "    /// Creates an array from elements.\n",
                 "from_slice",
                 vec![context, rows],
                 "let shape = [rows.len()];",
             ),
             rank => (
-                "\n    /// Creates an array from elements in row-major order. The shape must match their\n    \
+                "    /// Creates an array from elements in row-major order. The shape must match their\n    \
                  /// number.\n",
                 "from_slice_nd",
                 vec![context, format!("shape: [usize; {rank}]"), rows],

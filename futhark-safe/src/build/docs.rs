@@ -26,7 +26,7 @@ impl Docs {
     }
 
     /// The comment of a declaration.
-    pub(super) fn find(&self, keyword: &'static str, name: &str) -> Option<&str> {
+    pub(super) fn comment(&self, keyword: &'static str, name: &str) -> Option<&str> {
         let comment = self.0.get(&(keyword, name.to_owned()));
         comment.map(String::as_str)
     }
@@ -190,22 +190,25 @@ def g = 1
 entry h = 2
 ",
         );
-        assert_eq!(docs.find("entry", "f'"), Some("Adds one.\n\n  Indented."));
-        assert_eq!(docs.find("type", "t"), Some("A type."));
-        assert_eq!(docs.find("entry", "g"), None);
-        assert_eq!(docs.find("entry", "h"), None, "the comment belongs to g");
+        assert_eq!(
+            docs.comment("entry", "f'"),
+            Some("Adds one.\n\n  Indented.")
+        );
+        assert_eq!(docs.comment("type", "t"), Some("A type."));
+        assert_eq!(docs.comment("entry", "g"), None);
+        assert_eq!(docs.comment("entry", "h"), None, "the comment belongs to g");
     }
 
     #[test]
     fn the_comment_of_a_file_is_not_that_of_its_first_declaration() {
         assert_eq!(
-            docs("-- | Statistics.\n\nentry f = 1\n").find("entry", "f"),
+            docs("-- | Statistics.\n\nentry f = 1\n").comment("entry", "f"),
             None
         );
         let later = docs("entry e = 1\n-- | Adds.\n\nentry f = 1\n");
-        assert_eq!(later.find("entry", "f"), Some("Adds."));
+        assert_eq!(later.comment("entry", "f"), Some("Adds."));
         let adjacent = docs("-- | The mean.\nentry f = 1\n");
-        assert_eq!(adjacent.find("entry", "f"), Some("The mean."));
+        assert_eq!(adjacent.comment("entry", "f"), Some("The mean."));
     }
 
     #[test]
@@ -232,13 +235,13 @@ type u = i32
 ",
         );
         assert_eq!(
-            docs.find("entry", "add"),
+            docs.comment("entry", "add"),
             Some("Adds."),
             "an import is before it"
         );
-        assert_eq!(docs.find("entry", "sub"), Some("Ignores\nnothing."));
-        assert_eq!(docs.find("type", "t"), None);
-        assert_eq!(docs.find("type", "u"), None);
+        assert_eq!(docs.comment("entry", "sub"), Some("Ignores\nnothing."));
+        assert_eq!(docs.comment("type", "t"), None);
+        assert_eq!(docs.comment("type", "u"), None);
     }
 
     #[test]
@@ -256,14 +259,14 @@ type u = i32
         let import = file("import.fut", import);
         let docs = Docs::of(&source, &[import, source.clone()]);
         std::fs::remove_dir_all(folder).unwrap();
-        assert_eq!(docs.find("entry", "f"), Some("First."));
+        assert_eq!(docs.comment("entry", "f"), Some("First."));
         assert_eq!(
-            docs.find("entry", "g"),
+            docs.comment("entry", "g"),
             None,
             "entry points of imports are not exported"
         );
-        assert_eq!(docs.find("type", "u"), Some("A type."));
-        assert_eq!(docs.find("type", "t"), None);
+        assert_eq!(docs.comment("type", "u"), Some("A type."));
+        assert_eq!(docs.comment("type", "t"), None);
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl __f::Linked for Program {{
             }
             Structure::Plain => ("", String::new()),
             Structure::Record(record) if record.is_unit() => {
-                let call = self.call("context", &record.new);
+                let call = self.begin_call("context", &record.new);
                 ("", self.unit(id, &format!("{call}])")))
             }
             Structure::Record(record) if record.is_tuple() => {
@@ -126,7 +126,7 @@ impl __f::Linked for Program {{
         let doc = ty
             .doc
             .as_deref()
-            .or_else(|| self.docs.find("type", &ty.name));
+            .or_else(|| self.docs.comment("type", &ty.name));
         format!(
             "::futhark_safe::__opaque! {{\n{}    /// A value of type {}{kind}.\n    \
              pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
@@ -185,7 +185,7 @@ impl Entries<'_> {{
         }
         let form = entry.result_form(self.program);
         let results = tuple(form.components().map(|ty| self.rust_type(ty)));
-        let get = self.call("self.context", &entry.cfun);
+        let get = self.begin_call("self.context", &entry.cfun);
         let call = format!("self.context.__call({}, &mut [", self.number(&entry.cfun));
         let body = match form {
             ResultForm::One(_) => list(8, &get, &inputs, "])"),
@@ -225,7 +225,7 @@ impl Entries<'_> {{
         let doc = entry
             .doc
             .as_deref()
-            .or_else(|| self.docs.find("entry", &entry.name));
+            .or_else(|| self.docs.comment("entry", &entry.name));
         let mut signature = format!("entry {}", entry.name);
         for input in &entry.inputs {
             let star = if input.unique { "*" } else { "" };
@@ -252,7 +252,7 @@ impl Entries<'_> {{
     }
 
     /// The beginning of a call with one result, up to its inputs.
-    pub(super) fn call(&self, context: &str, cfun: &str) -> String {
+    pub(super) fn begin_call(&self, context: &str, cfun: &str) -> String {
         format!("__f::get({context}, {}, [", self.number(cfun))
     }
 

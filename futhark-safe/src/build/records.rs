@@ -32,18 +32,18 @@ impl Module<'_> {
         let rust = self.names.of(id);
         let docs = "    /// Creates a value from its fields. Calls that take it check its sizes.\n";
         let new = self.constructor(docs, "new", id, &record.new, &record.fields);
-        let fields = self.fields_method(id, record);
-        let from_fields = match self.plain_record(TypeRef::Type(id)) {
-            Some(_) => self.plain_constructor(id, record),
-            None => String::new(),
-        };
-        let methods = self.field_methods(&record.fields);
+        let mut methods = vec![new, self.fields_method(id, record)];
+        if self.plain_record(TypeRef::Type(id)).is_some() {
+            methods.push(self.plain_constructor(id, record));
+        }
+        methods.extend(self.field_methods(&record.fields));
+        let methods = methods.join("\n");
         let view = match record.is_tuple() {
             true => String::new(),
             false => self.fields_struct(id, record),
         };
         let parts = self.parts_struct(id, &record.fields);
-        format!("impl {rust} {{\n{new}{fields}{from_fields}{methods}}}\n\n{view}{parts}")
+        format!("impl {rust} {{\n{methods}}}\n\n{view}{parts}")
     }
 
     /// The function that creates a value from its fields.
@@ -70,24 +70,18 @@ impl Module<'_> {
                 inputs.push(observed(field.ty, &member));
             }
         }
-        let body = list(8, &self.call("context", cfun), &inputs, "])");
+        let body = list(8, &self.begin_call("context", cfun), &inputs, "])");
         method(docs, name, &parameters, self.names.of(id), &body)
     }
 
     /// A method for each field, which returns it.
-    pub(super) fn field_methods(&self, fields: &[Field]) -> String {
+    pub(super) fn field_methods(&self, fields: &[Field]) -> Vec<String> {
         let members = fields.iter().zip(names::of_fields(fields));
         let methods = members.map(|(field, member)| {
-            let docs = format!("\n    /// Field {}.\n", self.in_futhark(field));
+            let docs = format!("    /// Field {}.\n", self.in_futhark(field));
             let body = format!("        __f::part(self, {})\n", self.number(&field.project));
-            let parameters = ["&self".to_owned()];
-            method(
-                &docs,
-                &member,
-                &parameters,
-                &self.rust_type(field.ty),
-                &body,
-            )
+            let result = self.rust_type(field.ty);
+            method(&docs, &member, &["&self".to_owned()], &result, &body)
         });
         methods.collect()
     }
@@ -104,7 +98,7 @@ impl Module<'_> {
         let result = self.fields_type(id, record);
         let before = format!("Ok({}", literal.before);
         let body = list(8, &before, &literal.items, &format!("{})", literal.after));
-        let docs = "\n    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n";
+        let docs = "    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n";
         method(docs, "fields", &["&self".to_owned()], &result, &body)
     }
 
@@ -131,7 +125,7 @@ impl Module<'_> {
         };
         let fields = format!("fields: {}", self.plain_type(TypeRef::Type(id)));
         let parameters = ["context: &Context".to_owned(), fields];
-        let docs = "\n    /// Creates a value from its fields.\n";
+        let docs = "    /// Creates a value from its fields.\n";
         method(docs, "from_fields", &parameters, rust, &body)
     }
 
@@ -277,7 +271,7 @@ impl Module<'_> {
             TypeRef::Scalar(_) => observed(ty, &format!("*{name}")),
             TypeRef::Type(_) => observed(ty, name),
         });
-        let call = self.call("context", &variant.construct);
+        let call = self.begin_call("context", &variant.construct);
         let before = format!("{} => {call}", pattern(path, &names));
         list(12, &before, &inputs.collect::<Vec<_>>(), "]),")
     }
