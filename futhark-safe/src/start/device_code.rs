@@ -80,7 +80,7 @@ impl<'a> CodeFile<'a> {
     }
 
     /// Checks the file before the driver reads it. Returns the device that it was compiled for.
-    pub(crate) fn check(&self) -> Result<Option<Device>> {
+    pub(crate) fn check(&self) -> Result<Device> {
         let code = read(self.path).ok_or_else(|| self.fail("cannot read it as a regular file"))?;
         let seal = self.sealed().ok_or_else(|| {
             self.fail(format!(
@@ -89,17 +89,18 @@ impl<'a> CodeFile<'a> {
             ))
         })?;
         let (_, device) = seal.split_once('\n').unwrap_or((&seal, ""));
-        if code.is_empty() || device.is_empty() || seal != self.seal_for(&code, device) {
-            return Err(self.fail(
+        match Device::parse(device).pop() {
+            Some(expected) if !code.is_empty() && seal == self.seal_for(&code, device) => {
+                Ok(expected)
+            }
+            _ => Err(self.fail(
                 "it is damaged, or was written by another program or with other settings; \
                  write it again with Config::dump_device_code",
-            ));
+            )),
         }
-        Ok(Device::parse(device).pop())
     }
 
-    pub(crate) fn wrong_device(&self, expected: Option<&Device>, device: &Device) -> Error {
-        let expected = expected.map_or("another device".to_owned(), Device::to_string);
+    pub(crate) fn wrong_device(&self, expected: &Device, device: &Device) -> Error {
         self.fail(format!(
             "it was written for {expected}, but the context may use {device}; choose a device with \
              Config::device, or write it again with Config::dump_device_code"
@@ -139,7 +140,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// Takes the turn for files, each with whether it will be written. Blocks while another thread or process has it.
-    pub(crate) fn take(files: &[(&Path, bool)]) -> Turn {
+    pub(crate) fn wait_for(files: &[(&Path, bool)]) -> Turn {
         let quiet = Quiet::new();
         let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
         let files = files

@@ -27,7 +27,7 @@ const LIST: [Known; 1] = [Known {
 }];
 
 /// An error for a device that the list has: the reason, and how to continue.
-pub(super) fn reject(backend: &str, device: &Device) -> Result<()> {
+pub(super) fn reject_known_bad(backend: &str, device: &Device) -> Result<()> {
     let is_listed = |known: &&Known| {
         known.backend == backend
             && known.platform == device.platform
@@ -74,18 +74,18 @@ mod tests {
     #[test]
     fn only_listed_versions_are_rejected() {
         for bad in ["3.1", "3.1+debian", "3.1-rc1", "3.1.2"] {
-            assert!(reject("opencl", &pocl(bad)).is_err(), "{bad}");
+            assert!(reject_known_bad("opencl", &pocl(bad)).is_err(), "{bad}");
         }
         for other in ["3.0", "3.10", "4.0+debian", "13.1"] {
-            assert!(reject("opencl", &pocl(other)).is_ok(), "{other}");
+            assert!(reject_known_bad("opencl", &pocl(other)).is_ok(), "{other}");
         }
-        assert!(reject("cuda", &pocl("3.1")).is_ok());
+        assert!(reject_known_bad("cuda", &pocl("3.1")).is_ok());
     }
 
     #[test]
     fn the_message_names_device_reason_and_setting() {
         let device = pocl("3.1+debian");
-        let text = reject("opencl", &device).unwrap_err().to_string();
+        let text = reject_known_bad("opencl", &device).unwrap_err().to_string();
         for part in [
             "pthread-x86-64",
             "3.1+debian",

@@ -19,6 +19,7 @@ use futhark_sys::table::{self as c, Table};
 use crate::observe::Device;
 pub use config::Config;
 use device_code::{CodeFile, Turn};
+use known_bad::reject_known_bad;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Core, Setting};
@@ -62,7 +63,7 @@ pub(crate) fn start(
         && let Some(text) = ffi::describe_device(table, settings)
         && let Some(device) = Device::parse(&text).pop()
     {
-        known_bad::reject(table.backend(), &device)?;
+        reject_known_bad(table.backend(), &device)?;
     }
     // The runtime of cuda uses another device if none matches the setting.
     if table.backend() == "cuda" && settings.iter().any(|s| s.is(c::FUT_SET_DEVICE)) {
@@ -97,7 +98,7 @@ fn start_with_files(table: &'static Table, settings: &[Setting]) -> Result<Arc<C
 
     let written = dumped.into_iter().chain(cached).map(|path| (path, true));
     let files: Vec<_> = written.chain(loaded.map(|path| (path, false))).collect();
-    let turn = (!files.is_empty()).then(|| Turn::take(&files));
+    let turn = (!files.is_empty()).then(|| Turn::wait_for(&files));
     if let Some((path, config::SEALED)) = Setting::last(settings, c::FUT_SET_LOAD_CODE) {
         check_code(table, settings, Path::new(path))?;
     }
@@ -136,9 +137,9 @@ fn check_code(table: &Table, settings: &[Setting], path: &Path) -> Result<()> {
         None => matching_devices(table, settings)?,
     };
     let mut possible = possible.iter();
-    match possible.find(|&device| Some(device) != expected.as_ref()) {
+    match possible.find(|device| **device != expected) {
         None => Ok(()),
-        Some(other) => Err(file.wrong_device(expected.as_ref(), other)),
+        Some(other) => Err(file.wrong_device(&expected, other)),
     }
 }
 
