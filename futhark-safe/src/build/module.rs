@@ -1,8 +1,8 @@
 //! Writes the typed interface of a program: short, readable Rust without `unsafe`.
 
 use futhark_manifest::{
-    ElemType, EntryPoint, Field, FunctionList, Input, OpaqueType, Program, Record, ResultForm,
-    Structure, Type, TypeId, TypeRef,
+    ElemType, EntryPoint, Field, FunctionList, OpaqueType, Program, Record, ResultForm, Structure,
+    Type, TypeId, TypeRef,
 };
 
 use super::docs::{self, Docs, code};
@@ -123,10 +123,8 @@ impl __f::Linked for Program {{
                 self.array_methods(id, array.rank, array.elem, &array.new, &array.set),
             ),
         };
-        let doc = ty
-            .doc
-            .as_deref()
-            .or_else(|| self.docs.comment("type", &ty.name));
+        let doc = ty.doc.as_deref();
+        let doc = doc.or_else(|| self.docs.comment("type", &ty.name));
         format!(
             "::futhark_safe::__opaque! {{\n{}    /// A value of type {}{kind}.\n    \
              pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
@@ -150,9 +148,8 @@ impl __f::Linked for Program {{
     fn entry_points(&self) -> String {
         let entries = self.program.entries();
         let names = names::of_entries(entries);
-        let methods = entries
-            .iter()
-            .map(|entry| self.entry_point(entry, &names[&entry.name]));
+        let entries = entries.iter();
+        let methods = entries.map(|entry| self.entry_point(entry, &names[&entry.name]));
         let methods = methods.collect::<Vec<_>>().join("\n");
         format!(
             r"/// The entry points of the program, as returned by `Context::entry`.
@@ -177,11 +174,16 @@ impl Entries<'_> {{
         let mut parameters = vec!["&self".to_owned()];
         let mut inputs = Vec::new();
         for (input, name) in entry.inputs.iter().zip(names::of_parameters(entry)) {
-            parameters.push(format!("{name}: {}", self.parameter_type(input)));
-            inputs.push(match input.ty {
-                TypeRef::Type(_) if input.unique => format!("__f::consumed({name})"),
-                ty => observed(ty, &name),
-            });
+            let rust = self.rust_type(input.ty);
+            let (ty, value) = match input.ty {
+                TypeRef::Type(_) if input.unique => (
+                    format!("impl __f::Consumed<{rust}>"),
+                    format!("__f::consumed({name})"),
+                ),
+                ty => (self.observed_type(ty), observed(ty, &name)),
+            };
+            parameters.push(format!("{name}: {ty}"));
+            inputs.push(value);
         }
         let form = entry.result_form(self.program);
         let results = tuple(form.components().map(|ty| self.rust_type(ty)));
@@ -193,10 +195,8 @@ impl Entries<'_> {{
             ResultForm::Tuple { ty, fields } => {
                 let get = format!("let __out: {} = {get}", self.names.of(ty));
                 let fields = names::of_fields(fields);
-                let parts: Vec<_> = fields
-                    .iter()
-                    .map(|field| format!("__out.{field}()?"))
-                    .collect();
+                let parts = fields.iter().map(|field| format!("__out.{field}()?"));
+                let parts: Vec<String> = parts.collect();
                 list(8, &get, &inputs, "])?;") + &list(8, "Ok((", &parts, "))")
             }
             ResultForm::Unit(ty) => {
@@ -211,31 +211,18 @@ impl Entries<'_> {{
         method(&self.entry_docs(entry), name, &parameters, &results, &body)
     }
 
-    fn parameter_type(&self, input: &Input) -> String {
-        match input.ty {
-            TypeRef::Type(_) if input.unique => {
-                format!("impl __f::Consumed<{}>", self.rust_type(input.ty))
-            }
-            ty => self.observed_type(ty),
-        }
-    }
-
     /// The documentation of the author, then the Futhark type.
     fn entry_docs(&self, entry: &EntryPoint) -> String {
-        let doc = entry
-            .doc
-            .as_deref()
-            .or_else(|| self.docs.comment("entry", &entry.name));
+        let doc = entry.doc.as_deref();
+        let doc = doc.or_else(|| self.docs.comment("entry", &entry.name));
         let mut signature = format!("entry {}", entry.name);
         for input in &entry.inputs {
             let star = if input.unique { "*" } else { "" };
             let ty = self.program.name_of(input.ty);
             signature += &format!(" ({}: {star}{ty})", input.name);
         }
-        let outputs = entry
-            .outputs
-            .iter()
-            .map(|output| self.program.name_of(output.ty).to_owned());
+        let outputs = entry.outputs.iter();
+        let outputs = outputs.map(|output| self.program.name_of(output.ty).to_owned());
         let signature = code(&format!("{signature} : {}", tuple(outputs)));
         let mut docs = docs::author_doc(doc) + &format!("    /// {signature}\n");
         if entry.consumed().next().is_some() {
@@ -269,11 +256,8 @@ impl Entries<'_> {{
 
     /// A field in Futhark, for documentation.
     pub(super) fn in_futhark(&self, field: &Field) -> String {
-        code(&format!(
-            "{}: {}",
-            field.name,
-            self.program.name_of(field.ty)
-        ))
+        let ty = self.program.name_of(field.ty);
+        code(&format!("{}: {ty}", field.name))
     }
 
     /// The Rust type of a parameter that is not consumed.

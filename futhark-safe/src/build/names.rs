@@ -28,9 +28,8 @@ pub(super) struct TypeNames {
 impl TypeNames {
     pub(super) fn new(program: &Program) -> TypeNames {
         let opaque = || {
-            program
-                .types_with_ids()
-                .filter(|(_, ty)| ty.as_opaque().is_some())
+            let types = program.types_with_ids();
+            types.filter(|(_, ty)| ty.as_opaque().is_some())
         };
         let names = Scope::new(&RUST, Style::Type)
             .reserve(OF_MODULE.split(' '))
