@@ -494,3 +494,19 @@ pub(super) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
         Error::new(ErrorKind::Compile, path.display().to_string(), message).with_source(error)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_needs_a_name_that_rust_accepts() {
+        assert_eq!(Program::new("a/stats.fut").module_name().unwrap(), "stats");
+        for source in ["move.fut", "crate.fut", "two-d.fut", "2d.fut", "_.fut"] {
+            let program = Program::new(source);
+            let error = program.module_name().unwrap_err();
+            assert!(error.to_string().contains("set another one"), "{error}");
+            assert_eq!(program.name("other").module_name().unwrap(), "other");
+        }
+    }
+}
