@@ -30,8 +30,7 @@ impl Module<'_> {
             return common;
         }
         let rust = self.names.of(id);
-        let docs =
-            "    /// Creates an array from the arrays of its fields, which must have one shape.\n";
+        let docs = "Creates an array from the arrays of its fields, which must have one shape.";
         let mut methods = vec![self.constructor(docs, "zip", id, &array.zip, &array.fields)];
         methods.extend(self.row_methods(id, array).into_iter().flatten());
         methods.extend(self.field_methods(&array.fields));
@@ -124,8 +123,7 @@ impl Columns<'_> {
 {slices}        __f::rows(n, |i| {row})
 "
         );
-        let docs =
-            "    /// Returns all elements in row-major order. Waits until they are computed.\n";
+        let docs = "Returns all elements in row-major order. Waits until they are computed.";
         let result = format!("::std::vec::Vec<{row_type}>");
         method(docs, "to_vec", &["&self".to_owned()], &result, &body)
     }
@@ -135,14 +133,13 @@ impl Columns<'_> {
         let rows = format!("rows: &[{row_type}]");
         let (docs, name, parameters, shape) = match self.rank {
             1 => (
-                "    /// Creates an array from elements.\n",
+                "Creates an array from elements.",
                 "from_slice",
                 vec![context, rows],
                 "let shape = [rows.len()];",
             ),
             rank => (
-                "    /// Creates an array from elements in row-major order. The shape must match their\n    \
-                 /// number.\n",
+                "Creates an array from elements in row-major order. The shape must match their\nnumber.",
                 "from_slice_nd",
                 vec![context, format!("shape: [usize; {rank}]"), rows],
                 "__f::check_rows(shape, rows.len())?;",

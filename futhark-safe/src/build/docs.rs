@@ -86,16 +86,20 @@ fn content(comment: &str) -> String {
     content
 }
 
+/// Lines of documentation as a comment in an `impl`.
+pub(super) fn comment(docs: &str) -> String {
+    let lines = docs.lines().map(|line| format!("    /// {line}"));
+    lines
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
+
 /// The author's documentation as paragraphs, lists and code in backquotes, before further lines. Nothing else in it
 /// has a meaning in Markdown, so that it contains no link and no doctest.
 pub(super) fn author_doc(doc: Option<&str>) -> String {
-    let Some(doc) = doc else {
-        return String::new();
-    };
-    let lines = doc.lines().map(|line| paragraph_line(inert(line).trim()));
-    let lines = lines.chain([String::new()]);
+    let lines = doc.into_iter().flat_map(|doc| doc.lines().chain([""]));
     lines
-        .map(|line| format!("    /// {line}").trim_end().to_owned() + "\n")
+        .map(|line| paragraph_line(inert(line).trim()) + "\n")
         .collect()
 }
 
@@ -156,7 +160,7 @@ fn inert(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Docs, author_doc};
+    use super::{Docs, author_doc, comment};
 
     fn docs(source: &str) -> Docs {
         let mut docs = Docs::default();
@@ -273,7 +277,7 @@ type u = i32
     fn comments_of_the_program_become_paragraphs() {
         let doc = "The mean of `xs`, see https://example.org/a_b.\n\n    indented [link] *x* <b>\n- one_a\n--- \n```\nassert!(false)\n# h";
         assert_eq!(
-            author_doc(Some(doc)).replace("    ///", "///"),
+            comment(&author_doc(Some(doc))).replace("    ///", "///"),
             "/// The mean of `xs`, see <https://example.org/a_b>.\n///\n/// indented \\[link\\] \\*x\\* \\<b\\>\n\
              /// - one\\_a\n/// \\---\n/// \\`\\`\\`\n/// assert!(false)\n/// \\# h\n///\n"
         );

@@ -125,11 +125,10 @@ impl __f::Linked for Program {{
         };
         let doc = ty.doc.as_deref();
         let doc = doc.or_else(|| self.docs.comment("type", &ty.name));
+        let docs = docs::author_doc(doc) + &format!("A value of type {}{kind}.", code(&ty.name));
         format!(
-            "::futhark_safe::__opaque! {{\n{}    /// A value of type {}{kind}.\n    \
-             pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
-            docs::author_doc(doc),
-            code(&ty.name),
+            "::futhark_safe::__opaque! {{\n{}    pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
+            docs::comment(&docs),
             self.names.of(id),
             id.index(),
             ty.name
@@ -224,9 +223,9 @@ impl Entries<'_> {{
         let outputs = entry.outputs.iter();
         let outputs = outputs.map(|output| self.program.name_of(output.ty).to_owned());
         let signature = code(&format!("{signature} : {}", tuple(outputs)));
-        let mut docs = docs::author_doc(doc) + &format!("    /// {signature}\n");
+        let mut docs = docs::author_doc(doc) + &signature;
         if entry.consumed().next().is_some() {
-            docs += "    ///\n    /// Parameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.\n";
+            docs += "\n\nParameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.";
         }
         docs
     }
@@ -339,7 +338,7 @@ pub(super) fn several_results(
         + &list(indent, &format!("Ok({path}("), &calls("finish"), "))")
 }
 
-/// A method with the lines of its documentation and body.
+/// A method. `body` has the lines of its body, with their ends.
 pub(super) fn method(
     docs: &str,
     name: &str,
@@ -349,7 +348,7 @@ pub(super) fn method(
 ) -> String {
     let result = format!(") -> Result<{result}> {{");
     let head = list(4, &format!("pub fn {name}("), parameters, &result);
-    format!("{docs}{head}{body}    }}\n")
+    format!("{}{head}{body}    }}\n", docs::comment(docs))
 }
 
 /// Longer lines are broken.

@@ -30,7 +30,7 @@ impl Expression {
 impl Module<'_> {
     pub(super) fn record(&self, id: TypeId, record: &Record) -> String {
         let rust = self.names.of(id);
-        let docs = "    /// Creates a value from its fields. Calls that take it check its sizes.\n";
+        let docs = "Creates a value from its fields. Calls that take it check its sizes.";
         let new = self.constructor(docs, "new", id, &record.new, &record.fields);
         let mut methods = vec![new, self.fields_method(id, record)];
         if self.plain_record(TypeRef::Type(id)).is_some() {
@@ -78,7 +78,7 @@ impl Module<'_> {
     pub(super) fn field_methods(&self, fields: &[Field]) -> Vec<String> {
         let members = fields.iter().zip(names::of_fields(fields));
         let methods = members.map(|(field, member)| {
-            let docs = format!("    /// Field {}.\n", self.in_futhark(field));
+            let docs = format!("Field {}.", self.in_futhark(field));
             let body = format!("        __f::part(self, {})\n", self.number(&field.project));
             let result = self.rust_type(field.ty);
             method(&docs, &member, &["&self".to_owned()], &result, &body)
@@ -98,7 +98,8 @@ impl Module<'_> {
         let result = self.fields_type(id, record);
         let before = format!("Ok({}", literal.before);
         let body = list(8, &before, &literal.items, &format!("{})", literal.after));
-        let docs = "    /// Returns all fields. Fields that are records of scalars are plain structs or tuples.\n";
+        let docs =
+            "Returns all fields. Fields that are records of scalars are plain structs or tuples.";
         method(docs, "fields", &["&self".to_owned()], &result, &body)
     }
 
@@ -125,7 +126,7 @@ impl Module<'_> {
         };
         let fields = format!("fields: {}", self.plain_type(TypeRef::Type(id)));
         let parameters = ["context: &Context".to_owned(), fields];
-        let docs = "    /// Creates a value from its fields.\n";
+        let docs = "Creates a value from its fields.";
         method(docs, "from_fields", &parameters, rust, &body)
     }
 
