@@ -3,15 +3,15 @@
 //! runs them in child processes, and reports.
 //!
 //! ```text
-//! cli ─▶ run ─┬─ corpus, toolchain, devices           select programs, compilers and devices
-//!             ├─ expect                               expected failures
-//!             ├─ files                                temporary files
-//!             ├─ cover                                select jobs
-//!             ├─ jobs ══ protocol ══ child            child processes per job, one at a time
-//!             │                       └─ checks       one module per check
-//!             │                           └─ harness  cases, contexts, calls, with
-//!             │                                       blocks, inputs, values, compare
-//!             └─ report                               terminal, JSON, JUnit, HTML, Markdown
+//! cli ─▶ run ─┬─ corpus, toolchain, devices      find programs, compilers and devices
+//!             ├─ cover                           choose jobs
+//!             ├─ jobs ══ protocol ══▶ child      a child process per job
+//!             │   ▲                   └─ checks      one module per check
+//!             │   ║                       └─ harness     cases, contexts, calls, with
+//!             │   ║                           │          blocks, inputs, values, compare
+//!             │   ╚═══ protocol::Event ═══════╯      the results of cases, back to the parent
+//!             ├─ expect                          judge each result by the expected failures
+//!             └─ report                          write records, and from them text, JUnit, HTML, Markdown
 //!      └▶ prepare   record builds for machines without compilers
 //! ```
 //!
@@ -26,6 +26,18 @@
 #![forbid(unsafe_code)]
 // `println` panics if a pipe is closed or a disk is full; `say` does not.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+// The way of `futhark-conformance run PROGRAM --check NAME` through the modules:
+//
+// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs, and `record_job` has each checked.
+// 2. `jobs/mod.rs`: `check_job`, `run_in_children` starts a child process.
+// 3. `child.rs`: `main`, `check_program` compiles and loads the program.
+// 4. `checks/mod.rs`: `check_in_context` calls the functions in `ALL`.
+// 5. `checks/NAME.rs`: the function of the check, which passes each case to `Cases::run`.
+// 6. `harness/cases.rs`: `Cases::run` runs the case, and sends its result as an `Event` (`protocol.rs`).
+// 7. Back in `jobs/mod.rs`: `JobState::handle` receives it, and `check_job` has it judged (`expect.rs`).
+// 8. Back in `run/mod.rs`: `record_job` writes it; at the end `run_command` prints `Report::as_text`
+//    (`report/mod.rs`, `report/text.rs`), and `verdict` makes the exit code.
 
 pub mod blocks;
 pub mod checks;

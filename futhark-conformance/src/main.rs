@@ -1,4 +1,4 @@
-//! The `futhark-conformance` program.
+//! The `futhark-conformance` program: `main` in `src/run/mod.rs`.
 
 #![forbid(unsafe_code)]
 

@@ -107,11 +107,12 @@ pub struct Seen {
 pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<CompilerInfo>> {
     let mut found: Vec<Futhark> = Vec::new();
     if named.is_empty() {
+        // The build folder keeps their versions, so that the next run need not ask them again.
         let all = Compiler::all_kept(Some(&run.build_dir)).into_iter();
         found.extend(all.map(Futhark::Compiler));
     }
     for path in named {
-        // A bare name is looked up on PATH; a path must be valid for child processes too.
+        // The path of a file becomes absolute. Any other name is left as it is, to be looked up on PATH.
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         let compiler = || Compiler::at_kept(&path, Some(&run.build_dir));
         found.push(Futhark::at(&path, compiler)?);
