@@ -33,25 +33,22 @@ pub fn main() -> anyhow::Result<()> {
     io::stdin().read_line(&mut line)?;
     let spec: JobSpec = serde_json::from_str(&line).context("invalid job specification")?;
     jobs::end_with_parent();
-    run(&spec);
-    Ok(())
-}
-
-fn run(spec: &JobSpec) {
     limits::limit_job(spec.run.memory);
     let mut out = io::stdout().lock();
     let mut cases = Cases::new(&mut out, &spec.checks, &spec.earlier);
     match &spec.program {
-        Some(program) => check(program, spec, &mut cases),
-        None => probe(spec, &mut cases),
+        Some(program) => check_program(program, &spec, &mut cases),
+        None => check_device(&spec, &mut cases),
     }
     cases.say(&Event::Done);
+    Ok(())
 }
 
-fn check(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
-    let blocks = cases.make("blocks", "syntax", || read_blocks(program));
+/// Compiles and loads a program, and runs the checks. A step that fails skips the checks that depend on it.
+fn check_program(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
+    let blocks = cases.obtain("blocks", "syntax", || read_blocks(program));
     let blocks = blocks.unwrap_or_default();
-    let Some(build) = cases.make("compile", "compiler", || build_of(program, spec)) else {
+    let Some(build) = cases.obtain("compile", "compiler", || build_of(program, spec)) else {
         return;
     };
     let lock = BuildLock::take(
@@ -60,29 +57,29 @@ fn check(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
         spec.device.backend,
         &spec.compiler.path,
     );
-    let compiled = checks::build(&build, &blocks, cases);
+    let compiled = checks::compile_and_check(&build, &blocks, cases);
     drop(lock);
     let artifact = match compiled {
         Compiled::Yes(artifact) => artifact,
         Compiled::NoAsExpected => return,
-        Compiled::No => return checks::skip_running(cases, "the program did not compile"),
+        Compiled::No => return checks::skip_in_context(cases, "the program did not compile"),
     };
-    let unchecked = cases.make("compile", "sources", || {
+    let unchecked = cases.obtain("compile", "sources", || {
         Ok(find_unsafe(artifact.sources())?)
     });
     let device = &spec.device;
     if !device.usable {
         let reason = format!("no device: {}", device.why());
-        return checks::skip_running(cases, &reason);
+        return checks::skip_in_context(cases, &reason);
     }
     let no_backend = format!("no_{}", device.backend);
     if blocks.tags.contains(&no_backend) {
-        return checks::skip_running(cases, &format!("tagged {no_backend}"));
+        return checks::skip_in_context(cases, &format!("tagged {no_backend}"));
     }
     lift_limits(device);
-    let library = cases.make("lifecycle", "load", || Ok(Library::build(&build)?));
+    let library = cases.obtain("lifecycle", "load", || Ok(Library::build(&build)?));
     let Some(library) = library else {
-        return checks::skip_running(cases, "the library does not load");
+        return checks::skip_in_context(cases, "the library does not load");
     };
     if !device.backend.is_gpu() {
         limits::limit_memory(spec.run.memory);
@@ -104,7 +101,7 @@ fn check(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
         others: Mutex::default(),
         context: SharedContext::default(),
     };
-    checks::run(&env, cases);
+    checks::check_in_context(&env, cases);
 }
 
 /// Lifts the memory limit of this process, because GPU drivers reserve more address space than they use.
@@ -127,7 +124,7 @@ fn build_of(program: &Path, spec: &JobSpec) -> CheckResult<Build> {
 }
 
 /// Compiles and runs a small program on the device, and reports the device's name.
-fn probe(spec: &JobSpec, cases: &mut Cases<'_>) {
+fn check_device(spec: &JobSpec, cases: &mut Cases<'_>) {
     let (mut name, mut known_bad) = (String::new(), false);
     cases.run("compile", "probe", || {
         known_bad = try_device(spec, &mut name)?;

@@ -251,7 +251,7 @@ fn is_run(check: &Check, program: &Line, job: &JobId) -> bool {
         return false;
     }
     let excluded = format!("no_{}", job.backend);
-    check.run.is_none() || !program.tags.contains(&excluded)
+    check.function.is_none() || !program.tags.contains(&excluded)
 }
 
 /// The unit of a scope that a job belongs to, such as its backend and device.

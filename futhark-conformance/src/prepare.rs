@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// # Errors
 /// If a build could not be recorded; the others are.
-pub fn run(
+pub fn record_builds(
     args: &PrepareArgs,
     programs: &[Program],
     compilers: &[CompilerInfo],

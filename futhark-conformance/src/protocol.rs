@@ -34,7 +34,7 @@ pub struct JobSpec {
 }
 
 /// What earlier processes of a job have done. Cases are known by their names
-/// ([`name`](crate::record::name)).
+/// ([`name`]).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Earlier {
     /// The cases that have ended. They are not reported again.
@@ -84,8 +84,9 @@ pub enum Event {
     /// The current case has ended with a result, which the parent judges by the expected failures and writes to the
     /// reports.
     End(CaseResult),
-    /// The current case has ended without a result to report.
-    Quiet,
+    /// The current case has ended, and there is nothing to report: an earlier process has reported it, or it was run
+    /// only for later cases and has not failed.
+    EndQuietly,
     /// The process waits for another run that builds the same library. It sends this event again and
     /// again while it waits.
     Waiting,
@@ -106,7 +107,7 @@ pub enum Event {
 }
 
 /// A case that begins, or something that later cases need.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseStart {
     /// The check.
     pub check: String,
@@ -116,12 +117,24 @@ pub struct CaseStart {
     pub budget: Option<Duration>,
     /// Whether later cases need it. Then each process of the job runs it, and it is not reported if it exceeds its
     /// budget.
-    pub is_need: bool,
+    pub is_needed: bool,
     /// Why a failure does not count: it is reported as a skip with this reason.
     pub excuse: Option<String>,
 }
 
 impl CaseStart {
+    /// A case without a budget, which no later case needs.
+    #[must_use]
+    pub fn new(check: &str, case: &str) -> CaseStart {
+        CaseStart {
+            check: check.to_owned(),
+            case: case.to_owned(),
+            budget: None,
+            is_needed: false,
+            excuse: None,
+        }
+    }
+
     /// The name of the case in its job.
     #[must_use]
     pub fn name(&self) -> String {
@@ -226,7 +239,7 @@ mod tests {
             check: "arrays".into(),
             case: "[]i32".into(),
             budget: Some(Duration::from_millis(10)),
-            is_need: true,
+            is_needed: true,
             excuse: Some("why".into()),
         });
         let text = serde_json::to_string(&event).unwrap();

@@ -46,7 +46,7 @@ impl Stopwatch {
         let passed = self.last.elapsed();
         if passed >= (limit / LOOKS).min(SELDOM) {
             self.last += passed;
-            let usage = Usage::of(self.group);
+            let usage = Usage::of_group(self.group);
             self.spent += match (&usage, self.used) {
                 (Some(usage), Some(before)) => usage.time_since(before, passed),
                 _ => passed,
@@ -75,7 +75,7 @@ impl Usage {
     }
 
     #[cfg(target_os = "linux")]
-    fn of(group: Pid) -> Option<Usage> {
+    fn of_group(group: Pid) -> Option<Usage> {
         let mut usage = Usage {
             processor: Duration::ZERO,
             runnable: 0,
@@ -96,7 +96,7 @@ impl Usage {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn of(_: Pid) -> Option<Usage> {
+    fn of_group(_: Pid) -> Option<Usage> {
         None
     }
 }
@@ -170,7 +170,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn this_process_is_found_in_its_group() {
-        let usage = Usage::of(rustix::process::getpgrp()).unwrap();
+        let usage = Usage::of_group(rustix::process::getpgrp()).unwrap();
         assert!(usage.runnable >= 1);
     }
 }

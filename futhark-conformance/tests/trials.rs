@@ -59,14 +59,18 @@ fn a_harness_finds_runs_and_reports() -> Result<(), Box<dyn Error>> {
     let report = run(&corpus, &config)?;
     let failures = report.failures();
     let [group] = &failures[..] else {
-        panic!("{report}")
+        panic!("{}", report.as_text())
     };
     assert_eq!(
         (&*group.heading(), group.members.len()),
         ("blocks: mismatch", 1)
     );
     assert!(group.example.job.program.ends_with("bad.fut"));
-    assert!(group.headline().contains("expected 2, got 1"), "{report}");
+    assert!(
+        group.headline().contains("expected 2, got 1"),
+        "{}",
+        report.as_text()
+    );
     assert!(group.repeat().contains("--check 'blocks:main #0'"));
     assert_eq!(group.repeat(), report.repeat(group.example));
 

@@ -15,10 +15,10 @@ use futhark_safe::dynamic::{Array, Context, Value};
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     each_type(env, cases, "arrays", |context, array, random| {
         for shape in shapes(array.rank) {
-            round_trip(context, &any_bits(random, array.elem, &shape))?;
+            keeps_array(context, &any_bits(random, array.elem, &shape))?;
         }
         let patterns = every_pattern(random, array.elem, array.rank);
-        round_trip(context, &patterns)?;
+        keeps_array(context, &patterns)?;
         many_at_once(context, random, array)
     });
 }
@@ -73,7 +73,7 @@ fn each_type(
 ) {
     for ty in env.program().types() {
         if let TypeKind::Array(array) = &ty.kind {
-            env.run_case(cases, check, &ty.name, |context| {
+            cases.run_in_context(env, check, &ty.name, |context| {
                 body(context, array, &mut env.random(check))
             });
         }
@@ -85,7 +85,8 @@ fn new_array(context: &Context, contents: &HostValue) -> CheckResult<Array> {
     Ok(context.array_from_bytes(elem, shape, contents.bytes())?)
 }
 
-fn round_trip(context: &Context, contents: &HostValue) -> CheckResult {
+/// A copy of an array and its copy back must have the same bits.
+fn keeps_array(context: &Context, contents: &HostValue) -> CheckResult {
     let at = |stop: Stop| stop.at(&contents.type_text());
     let mut buffer = contents.bytes().to_vec();
     let value = context

@@ -62,7 +62,7 @@ pub fn header(artifact: &Artifact) -> CheckResult {
     for folder in Toolchain::include_folders(program.backend) {
         command.arg("-isystem").arg(folder);
     }
-    let output = run(command.arg(&source))?;
+    let output = run_c_compiler(command.arg(&source))?;
     if output.status.success() {
         return Ok(());
     }
@@ -95,7 +95,7 @@ pub(super) fn c_compiler(folder: &Path) -> Command {
 ///
 /// # Errors
 /// A skip if it cannot be started.
-pub(super) fn run(command: &mut Command) -> CheckResult<process::Output> {
+pub(super) fn run_c_compiler(command: &mut Command) -> CheckResult<process::Output> {
     process::run(command).map_err(|error| {
         let cc = command.get_program().display();
         Stop::skip(format!("failed to run {cc}: {error}"))
@@ -116,7 +116,7 @@ impl Symbols {
     ///
     /// # Errors
     /// A skip if the library has no symbols.
-    fn of(artifact: &Artifact) -> CheckResult<Symbols> {
+    fn read(artifact: &Artifact) -> CheckResult<Symbols> {
         let failed = |error: &dyn std::fmt::Display| {
             Stop::error(format!("failed to read the symbols: {error}"))
         };
@@ -155,7 +155,7 @@ fn public(name: &str, table: &str) -> Option<String> {
 
 /// Every declared function must be defined, and every public function must be declared.
 pub fn symbols(artifact: &Artifact) -> CheckResult {
-    let symbols = Symbols::of(artifact)?;
+    let symbols = Symbols::read(artifact)?;
     let text = std::fs::read_to_string(artifact.header())
         .map_err(|error| Stop::error(format!("failed to read the header: {error}")))?;
     let functions = artifact.program().functions();
@@ -202,7 +202,7 @@ fn is_private(program: &Program, name: &str) -> bool {
 
 /// The library and the generated code must use only known functions of the system.
 pub fn imports(artifact: &Artifact) -> CheckResult {
-    let symbols = Symbols::of(artifact)?;
+    let symbols = Symbols::read(artifact)?;
     let generated = artifact.header().with_extension("c");
     let text = if generated.is_file() {
         std::fs::read_to_string(&generated)

@@ -18,19 +18,19 @@ const LONG: Duration = Duration::from_millis(500);
 /// Runs every test case.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     for case in &env.blocks.cases {
-        env.run_case(cases, "blocks", &case.title(), |context| {
-            run(env, context, case)
+        cases.run_in_context(env, "blocks", &case.title(), |context| {
+            run_test_case(env, context, case)
         });
     }
     for property in &env.blocks.properties {
-        env.run_generated(cases, "blocks", property, || {
+        cases.run_generated(env, "blocks", property, || {
             env.fitting_tuning()?;
             properties::check(env, property)
         });
     }
 }
 
-fn run(env: &Env<'_>, context: &Context, case: &Case) -> CheckResult {
+fn run_test_case(env: &Env<'_>, context: &Context, case: &Case) -> CheckResult {
     if let Some(reason) = case.excluded(env.library.backend()) {
         return Err(Stop::skip(reason));
     }

@@ -19,7 +19,7 @@ pub enum Compiled {
 pub fn check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compiled {
     let mut compiled = Compiled::No;
     let mut error_result = None;
-    cases.run_needed("compile", "", || {
+    cases.run_always("compile", "", || {
         match (build.run(), &blocks.compile_error) {
             (Ok(artifact), None) => {
                 let warnings = artifact.warnings().to_owned();

@@ -39,7 +39,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         for (argument, input) in entry.consumed() {
             for way in ways(program, entry, argument) {
                 let name = format!("{} {}, {}", entry.name, input.name, way.describe());
-                env.run_case(cases, "consume", &name, |context| {
+                cases.run_in_context(env, "consume", &name, |context| {
                     let case = Case {
                         env,
                         context,
@@ -48,7 +48,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
                     };
                     match way {
                         Way::Twice(other) => case.twice(other),
-                        _ => case.run(&way),
+                        _ => case.consume(&way),
                     }
                 });
             }
@@ -167,7 +167,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// Makes the argument in this way, and consumes it.
-    fn run(&self, way: &Way<'_>) -> CheckResult {
+    fn consume(&self, way: &Way<'_>) -> CheckResult {
         let mut held = Held::new(self.env.program());
         // Earlier results must keep their contents, too. This call also shows whether the entry
         // point accepts the arguments.

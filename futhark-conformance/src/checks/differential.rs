@@ -66,7 +66,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             continue;
         }
         let arguments = only_input.as_ref().map(|kept| kept.arguments.clone());
-        env.run_generated(cases, "differential", &entry.name, || {
+        cases.run_generated(env, "differential", &entry.name, || {
             session::compare(&sides, entry, arguments)
         });
     }
@@ -79,7 +79,7 @@ pub(super) fn prepare<T>(
     what: &str,
     work: impl FnOnce() -> CheckResult<T>,
 ) -> Option<T> {
-    let reason = match cases.make(check, what, || Ok(work())) {
+    let reason = match cases.obtain(check, what, || Ok(work())) {
         Some(Ok(prepared)) => return Some(prepared),
         Some(Err(Stop::Skip { reason })) => reason,
         Some(Err(Stop::Fail { message, .. })) => message,

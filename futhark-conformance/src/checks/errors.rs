@@ -42,13 +42,13 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     answers::measure(env, cases, "errors", &entries, false);
     for entry in entries {
         let case = format!("sizes of {}", entry.name);
-        env.run_case(cases, "errors", &case, |context| sizes(env, context, entry));
+        cases.run_in_context(env, "errors", &case, |context| sizes(env, context, entry));
     }
     let test_cases = env.blocks.cases.iter();
     let failing = test_cases.filter_map(|case| Some((case, case.expected_error()?)));
     for (case, pattern) in failing.take(most) {
         let name = format!("call {}", case.title());
-        env.run_case(cases, "errors", &name, |context| {
+        cases.run_in_context(env, "errors", &name, |context| {
             failing_call(env, context, case, pattern)
         });
     }
@@ -57,7 +57,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let mut arrays = program.types().iter().filter_map(|ty| ty.as_array());
     let first = arrays.find(|array| array.elem != ElemType::Bool);
     if let Some(array) = first.filter(|_| !program.backend.is_gpu()) {
-        env.run_case(cases, "errors", "out of memory", |context| {
+        cases.run_in_context(env, "errors", "out of memory", |context| {
             out_of_memory(env, context, array)
         });
     }
@@ -77,7 +77,7 @@ fn dimensions<'a>(
 
 /// Enlarges each array by one in each dimension.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult {
-    let before = Answer::of(env, context, entry);
+    let before = Answer::from_call(env, context, entry);
     let most = if env.device().is_slow() { 1 } else { MAX_SIZES };
     let dimensions: Vec<_> = dimensions(env, entry).take(most).collect();
     let begun = Instant::now();
@@ -159,7 +159,7 @@ fn failing_call(
         .entry(&case.entry)
         .ok_or_else(|| Stop::skip("the program has no such entry point"))?;
     let inputs = on_host(env, entry, &case.input)?;
-    let before = Answer::any(env, context);
+    let before = Answer::from_any_call(env, context);
     let mut kind = None;
     let begun = Instant::now();
     // The second call waits by reading a result.
@@ -240,7 +240,7 @@ fn report(
 
 /// Creates an array above a memory limit, which is restored after the call.
 fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> CheckResult {
-    let before = Answer::any(env, context);
+    let before = Answer::from_any_call(env, context);
     let mut shape = vec![1; array.rank];
     shape[0] = TOO_MUCH / array.elem.size();
     // The pages are never written, so they use no memory.

@@ -51,7 +51,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     }
     cases.run("leaks", "contexts", || {
         let context = env.new_context()?;
-        let answer = Answer::any(env, &context).ok();
+        let answer = Answer::from_any_call(env, &context).ok();
         drop(context);
         watch(|| {
             let context = env.new_context()?;
@@ -66,7 +66,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         let mut shape = vec![1; array.rank];
         shape[0] = BYTES / array.elem.size();
         let contents = any_bits(&mut env.random("leaks"), array.elem, &shape);
-        env.run_case(cases, "leaks", &format!("arrays {}", ty.name), |context| {
+        cases.run_in_context(env, "leaks", &format!("arrays {}", ty.name), |context| {
             watch(|| {
                 let value = upload(context, &contents)?;
                 download(&value).map(drop)
@@ -77,7 +77,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     answers::measure(env, cases, "leaks", &entries, false);
     for entry in entries {
         let case = format!("calls of {}", entry.name);
-        env.run_case(cases, "leaks", &case, |context| {
+        cases.run_in_context(env, "leaks", &case, |context| {
             let first = calls::call(context, entry, &mut arguments(env, context, entry)?);
             if let Err(error) = first {
                 skip!("the entry point accepts no known arguments: {error}");
@@ -92,7 +92,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     for (id, described) in program.types_with_ids() {
         if let Some(opaque) = described.as_opaque() {
             let case = format!("values of {}", described.name);
-            env.run_case(cases, "leaks", &case, |context| {
+            cases.run_in_context(env, "leaks", &case, |context| {
                 values(env, context, id, &opaque.ops)
             });
         }
@@ -108,7 +108,7 @@ fn failing_calls(env: &Env<'_>, cases: &mut Cases<'_>) {
             continue;
         };
         let name = format!("failing calls of {}", entry.name);
-        env.run_case(cases, "leaks", &name, |context| {
+        cases.run_in_context(env, "leaks", &name, |context| {
             let inputs = on_host(env, entry, &case.input)?;
             let call = || {
                 let mut values = upload_all(context, &inputs)?;

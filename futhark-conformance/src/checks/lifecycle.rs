@@ -18,11 +18,11 @@ const IN_A_ROW: usize = 20;
 /// The time after which no further context is created. Contexts of devices are slow.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
-/// Creates the first context. Returns whether that succeeded: a program whose constants fail has no
+/// Creates the context that all checks share, before the first of them. Returns whether that succeeded: a program whose constants fail has no
 /// context, which its test blocks may expect.
 pub fn start(env: &Env<'_>, cases: &mut Cases<'_>) -> bool {
     let mut started = false;
-    cases.run_needed("lifecycle", "start", || {
+    cases.run_always("lifecycle", "start", || {
         let context = env.context.get(|| env.new_context());
         started = context.is_ok();
         context.map_or_else(|error| accept_start_error(env, &error), |_| Ok(()))
@@ -45,16 +45,16 @@ fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> CheckResult
     Ok(())
 }
 
-/// Drops the last context, upon which the emulated HIP device reports leaks. Reported only if it
+/// Drops the shared context after all checks, upon which the emulated HIP device reports leaks. Reported only if it
 /// fails.
 pub fn end(env: &Env<'_>, cases: &mut Cases<'_>) {
-    cases.need("lifecycle", "end", None, || {
+    cases.run_quietly("lifecycle", "end", None, || {
         env.forget_context();
         Ok(())
     });
 }
 
-/// Runs the other cases.
+/// The check: its cases between [`start`] and [`end`], which run even if it is not selected.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     answers::measure(env, cases, "lifecycle", &by_size(env), true);
     cases.run("lifecycle", "many in a row", || many(env));
@@ -68,24 +68,22 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     });
     cases.run("lifecycle", "close", || {
         let context = env.new_context()?;
-        round_trip(env, &context)?;
+        keeps_array(env, &context)?;
         context.close().map_err(|(_, error)| error.into())
     });
-    env.run_case(cases, "lifecycle", "clear caches", |context| {
-        let before = Answer::any(env, context);
+    cases.run_in_context(env, "lifecycle", "clear caches", |context| {
+        let before = Answer::from_any_call(env, context);
         for _ in 0..2 {
             context.clear_caches()?;
-            round_trip(env, context)?;
+            keeps_array(env, context)?;
         }
         again(&before, env, context)
     });
-    env.run_case(cases, "lifecycle", "another thread", |context| {
+    cases.run_in_context(env, "lifecycle", "another thread", |context| {
         another_thread(env, context)
     });
     if env.device().supports_threads() {
-        env.run_case(cases, "lifecycle", "threads", |context| {
-            threads(env, context)
-        });
+        cases.run_in_context(env, "lifecycle", "threads", |context| threads(env, context));
     }
 }
 
@@ -94,7 +92,7 @@ fn many(env: &Env<'_>) -> CheckResult {
     // On a simulated device a call takes longer than many contexts.
     let before = match env.device().is_slow() {
         true => Err(Stop::skip("calls are slow")),
-        false => Answer::any(env, &*env.context()?),
+        false => Answer::from_any_call(env, &*env.context()?),
     };
     for number in 0..IN_A_ROW {
         if number >= 2 && begun.elapsed() > LONG_ENOUGH {
@@ -110,8 +108,8 @@ fn many(env: &Env<'_>) -> CheckResult {
 /// Uses two contexts, one of which is freed first.
 fn two(env: &Env<'_>) -> CheckResult {
     let (first, second) = (env.new_context()?, env.new_context()?);
-    let before = Answer::any(env, &first);
-    round_trip(env, &first)?;
+    let before = Answer::from_any_call(env, &first);
+    keeps_array(env, &first)?;
     works(env, &second, &before).map_err(|stop| stop.at("the second context"))?;
     drop(first);
     works(env, &second, &before).map_err(|stop| stop.at("after the first context was freed"))
@@ -129,10 +127,10 @@ fn another_thread(env: &Env<'_>, context: &Context) -> CheckResult {
     })?;
     has(&theirs, &contents)?;
     drop(theirs);
-    let before = Answer::any(env, context);
+    let before = Answer::from_any_call(env, context);
     let answered = elsewhere(|| again(&before, env, context));
     answered.map_err(|stop| stop.at("on another thread"))?;
-    round_trip(env, context)
+    keeps_array(env, context)
 }
 
 /// Uses several threads at a time: on one context, then each on its own context.
@@ -141,7 +139,7 @@ fn threads(env: &Env<'_>, context: &Context) -> CheckResult {
     const ROUNDS: usize = 5;
     /// The duration of a call, in seconds, above which each thread makes only one.
     const LONG: f64 = 0.05;
-    let before = Answer::any(env, context);
+    let before = Answer::from_any_call(env, context);
     let rounds = match &before {
         Ok(before) if answers::seconds(env, before.entry) > LONG => 1,
         _ => ROUNDS,
@@ -172,13 +170,14 @@ fn joined<T>(thread: ScopedJoinHandle<'_, CheckResult<T>>) -> CheckResult<T> {
         .unwrap_or_else(|_| Err(Stop::error("the check itself panicked on its thread")))
 }
 
-/// A context must keep the contents of an array, and give the same results as before.
+/// A context must keep arrays, and give the same results as before.
 fn works(env: &Env<'_>, context: &Context, before: &CheckResult<Answer<'_>>) -> CheckResult {
-    round_trip(env, context)?;
+    keeps_array(env, context)?;
     again(before, env, context)
 }
 
-fn round_trip(env: &Env<'_>, context: &Context) -> CheckResult {
+/// A context must keep the contents of an array.
+fn keeps_array(env: &Env<'_>, context: &Context) -> CheckResult {
     match sample(env) {
         Ok(contents) => has(&upload(context, &contents)?, &contents),
         Err(_) => Ok(()),

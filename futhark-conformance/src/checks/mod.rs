@@ -4,8 +4,8 @@
 //! A check derives its questions from the program's manifest and test blocks, and runs them as
 //! cases in the environment of `harness`. The checks run in this order:
 //!
-//! 1. [`build`]: `compile`, and on its artifact `manifest`, `header`, `symbols` and `plain`.
-//! 2. [`run`]: the start of `lifecycle`, then each check that needs a context, in the order of
+//! 1. [`compile_and_check`]: `compile`, and on its artifact `manifest`, `header`, `symbols` and `plain`.
+//! 2. [`check_in_context`]: the start of `lifecycle`, then each check that needs a context, in the order of
 //!    [`ALL`], then the end of `lifecycle`.
 
 mod arrays;
@@ -43,20 +43,20 @@ pub struct Check {
     /// The page of the check, which `futhark-conformance explain NAME` prints.
     pub page: &'static str,
     /// The function of a check that needs a context; `None` for the others.
-    pub run: Option<Run>,
+    pub function: Option<CheckFunction>,
     /// What it asks about: a run chooses programs for it that have each construct of these topics.
     pub topics: &'static [Topic],
 }
 
 /// The function of a check, for a loaded program whose context can be created.
-pub type Run = fn(&Env<'_>, &mut Cases<'_>);
+pub type CheckFunction = fn(&Env<'_>, &mut Cases<'_>);
 
 macro_rules! check {
-    ($name:literal, $run:expr, [$($topic:ident),+]) => {
+    ($name:literal, $function:expr, [$($topic:ident),+]) => {
         Check {
             name: $name,
             page: include_str!(concat!("../../docs/checks/", $name, ".md")),
-            run: $run,
+            function: $function,
             topics: &[$(Topic::$topic),+],
         }
     };
@@ -135,7 +135,7 @@ pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
 }
 
 /// Compiles the program, and runs the checks that need no context.
-pub fn build(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compiled {
+pub fn compile_and_check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compiled {
     let compiled = compile::check(build, blocks, cases);
     if let Compiled::Yes(artifact) = &compiled {
         cases.run("manifest", "", || artifact::manifest(artifact));
@@ -150,13 +150,13 @@ pub fn build(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'_>) -> Compi
 }
 
 /// Runs the checks that need a context.
-pub fn run(env: &Env<'_>, cases: &mut Cases<'_>) {
+pub fn check_in_context(env: &Env<'_>, cases: &mut Cases<'_>) {
     // Without a context, only the start error itself can be checked.
     if !lifecycle::start(env, cases) {
-        skip_running(cases, "no context can be created");
+        skip_in_context(cases, "no context can be created");
         return;
     }
-    for (name, check) in running() {
+    for (name, check) in checks_in_context() {
         if cases.wants(name) {
             check(env, cases);
         }
@@ -165,8 +165,8 @@ pub fn run(env: &Env<'_>, cases: &mut Cases<'_>) {
 }
 
 /// Reports the checks that need a context as skipped.
-pub fn skip_running(cases: &mut Cases<'_>, reason: &str) {
-    for (name, _) in running() {
+pub fn skip_in_context(cases: &mut Cases<'_>, reason: &str) {
+    for (name, _) in checks_in_context() {
         if cases.wants(name) {
             cases.skip(name, "", reason);
         }
@@ -174,9 +174,9 @@ pub fn skip_running(cases: &mut Cases<'_>, reason: &str) {
 }
 
 /// The checks that need a context, in order.
-fn running() -> impl Iterator<Item = (&'static str, Run)> {
+fn checks_in_context() -> impl Iterator<Item = (&'static str, CheckFunction)> {
     ALL.iter()
-        .filter_map(|check| Some((check.name, check.run?)))
+        .filter_map(|check| Some((check.name, check.function?)))
 }
 
 #[cfg(test)]

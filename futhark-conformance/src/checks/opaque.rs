@@ -36,7 +36,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
                         Form::Variant(variant) => format!("sum {name}, variant {}", variant.name),
                         _ => format!("record {name}"),
                     };
-                    env.run_case(cases, "opaque", &case, |context| {
+                    cases.run_in_context(env, "opaque", &case, |context| {
                         (0..ROUNDS).try_for_each(|round| {
                             Test::new(env, context, name, round)
                                 .parts(&constructor, EXTENT)
@@ -48,7 +48,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             }
             Structure::Plain => continue,
         };
-        env.run_case(cases, "opaque", &format!("array {name}"), |context| {
+        cases.run_in_context(env, "opaque", &format!("array {name}"), |context| {
             let test = Test::new(env, context, name, 0);
             for constructor in Constructor::all_of(program, id) {
                 test.zip(&constructor, rank)?;

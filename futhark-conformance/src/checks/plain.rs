@@ -29,7 +29,7 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks, cases: &mut Cases<'_>) {
     let mut calls = Vec::new();
     let mut numbered = vec![(String::new(), Ok(0))];
     for case in failing {
-        let number = Call::of(program, blocks, case).map(|call| {
+        let number = Call::from_case(program, blocks, case).map(|call| {
             calls.push(call);
             calls.len()
         });
@@ -72,7 +72,7 @@ struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    fn of(ty: &'a Type) -> Option<Array<'a>> {
+    fn from_type(ty: &'a Type) -> Option<Array<'a>> {
         let array = ty.as_array()?;
         let shape: Vec<usize> = (0..array.rank).map(|dim| 2 + dim % 3).collect();
         let mut outside = Vec::new();
@@ -121,7 +121,7 @@ struct Argument<'a> {
 
 impl<'a> Call<'a> {
     /// The call of a test case. A skip says why the program cannot make it.
-    fn of(program: &'a Program, blocks: &TestBlocks, case: &Case) -> CheckResult<Call<'a>> {
+    fn from_case(program: &'a Program, blocks: &TestBlocks, case: &Case) -> CheckResult<Call<'a>> {
         if is_fatal(blocks) {
             skip!("tagged kills: the call ends a plain process");
         }
@@ -143,14 +143,14 @@ impl<'a> Call<'a> {
             cfun: &entry.cfun,
             outputs: outputs.map(|output| program.c_type_of(output.ty)).collect(),
             inputs: inputs
-                .map(|(input, value)| Argument::of(program, input.ty, value))
+                .map(|(input, value)| Argument::from_value(program, input.ty, value))
                 .collect(),
         })
     }
 }
 
 impl<'a> Argument<'a> {
-    fn of(program: &'a Program, ty: TypeRef, value: &HostValue) -> Argument<'a> {
+    fn from_value(program: &'a Program, ty: TypeRef, value: &HostValue) -> Argument<'a> {
         let bytes: Vec<String> = value.bytes().iter().map(u8::to_string).collect();
         let array = ty.as_type().and_then(|id| program.get(id).as_array());
         Argument {
@@ -205,7 +205,7 @@ fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> CheckResult<PathBuf> {
     let types = artifact.program().types().iter();
     let text = Text {
         header: &header.file_name().unwrap_or_default().to_string_lossy(),
-        arrays: types.filter_map(Array::of).collect(),
+        arrays: types.filter_map(Array::from_type).collect(),
         calls,
     };
     let text = text.to_string();
@@ -224,7 +224,7 @@ fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> CheckResult<PathBuf> {
     command.args(["-std=c99", "-O0", "-w"]);
     command.args([&generated, &new_source]).arg("-o").arg(&new);
     command.args(["-lm", "-lpthread"]);
-    let output = artifact::run(&mut command)?;
+    let output = artifact::run_c_compiler(&mut command)?;
     if !output.status.success() {
         let said = output.stderr();
         mismatch!("a C program that follows the C API reference does not compile:\n{said}");
@@ -254,8 +254,12 @@ mod tests {
         let blocks = TestBlocks::parse(source).unwrap();
         let text = Text {
             header: "a.h",
-            arrays: program.types().iter().filter_map(Array::of).collect(),
-            calls: &[Call::of(&program, &blocks, &blocks.cases[0]).unwrap()],
+            arrays: program
+                .types()
+                .iter()
+                .filter_map(Array::from_type)
+                .collect(),
+            calls: &[Call::from_case(&program, &blocks, &blocks.cases[0]).unwrap()],
         };
         let text = text.to_string();
         assert!(text.starts_with("#include \"a.h\"\n"), "{text}");
@@ -278,7 +282,7 @@ mod tests {
         let reason = |tags: &str, input: &str, entry: &str| {
             let source = format!("-- ==\n-- {tags}entry: {entry}\n-- {input} error: .\n");
             let blocks = TestBlocks::parse(&source).unwrap();
-            match Call::of(&program, &blocks, &blocks.cases[0]) {
+            match Call::from_case(&program, &blocks, &blocks.cases[0]) {
                 Err(Stop::Skip { reason }) => reason,
                 Err(stop) => panic!("{stop:?}"),
                 Ok(_) => panic!("it was written"),

@@ -16,7 +16,7 @@ use crate::compare::Within;
 use crate::harness::cases::{CheckResult, Stop, error};
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::session::{self, Answer, Outcome, Side, Sides};
+use crate::harness::session::{self, CallResult, Implementation, Side, Sides};
 use crate::inputs::{Input, Refusal};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, TypeRef};
@@ -63,7 +63,7 @@ pub fn check(env: &Env<'_>, name: &str) -> CheckResult {
         within: Within::Bits,
         ignores_overflow: false,
     };
-    let attribute = Attribute::of(&std::fs::read_to_string(env.source)?, name);
+    let attribute = Attribute::find(&std::fs::read_to_string(env.source)?, name);
     let Some(generator) = attribute.generator else {
         return session::compare(&sides, property, None);
     };
@@ -120,7 +120,7 @@ struct Attribute {
 impl Attribute {
     /// The attribute in the source of the program; without one, of an entry point of an imported file, the
     /// property has no generator.
-    fn of(source: &str, name: &str) -> Attribute {
+    fn find(source: &str, name: &str) -> Attribute {
         let mut tokens = lexer::code(source).map(|token| token.text);
         // Those of the next declaration.
         let mut attributes = Vec::new();
@@ -149,9 +149,9 @@ impl Attribute {
 /// Expects that a property holds, unless the sizes within its argument do not fit each other.
 struct Holds<'a>(&'a Side<'a>);
 
-impl Answer for Holds<'_> {
-    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome> {
-        let outcome = self.0.run(entry, arguments)?;
+impl Implementation for Holds<'_> {
+    fn call_entry(&self, entry: &str, arguments: &[Input]) -> CheckResult<CallResult> {
+        let outcome = self.0.call_entry(entry, arguments)?;
         match &outcome {
             Err(Refusal::Unfit) => return Ok(outcome),
             Err(Refusal::Error { message, .. }) if message.contains("invalid sizes") => {
@@ -177,7 +177,7 @@ mod tests {
                       -- #[prop(size(1))] entry plain\n-- #[prop(gen(old))]\nentry kept (x: i32) = true\n\
                       #[prop(size(7))] -- entry plain\n#[noinline] entry last=true\n";
         let of = |name| {
-            let attribute = Attribute::of(source, name);
+            let attribute = Attribute::find(source, name);
             (attribute.generator, attribute.size)
         };
         assert_eq!(of("plain"), (None, SIZE));

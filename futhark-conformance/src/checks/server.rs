@@ -6,7 +6,7 @@ use crate::compare::Within;
 use crate::harness::cases::{Cases, CheckResult, Stop};
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::Env;
-use crate::harness::session::{self, Answer, Outcome, Side, Sides};
+use crate::harness::session::{self, CallResult, Implementation, Side, Sides};
 use crate::inputs::{Input, Refusal, elem_of};
 use crate::lines::{Lines, shortened};
 use crate::values::data;
@@ -54,7 +54,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         ignores_overflow: true,
     };
     for entry in env.program().entries() {
-        env.run_generated(cases, "server", &entry.name, || {
+        cases.run_generated(env, "server", &entry.name, || {
             session::compare(&sides, entry, None)
         });
     }
@@ -185,8 +185,8 @@ impl<'a> Server<'a> {
     }
 }
 
-impl Answer for Server<'_> {
-    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome> {
+impl Implementation for Server<'_> {
+    fn call_entry(&self, entry: &str, arguments: &[Input]) -> CheckResult<CallResult> {
         let entry = self.library.program().entry(entry);
         // Without parameters and results there is nothing to compare.
         let entry = entry.filter(|entry| !entry.inputs.is_empty() || !entry.outputs.is_empty());

@@ -61,7 +61,7 @@ fn unknown(env: &Env<'_>) -> CheckResult {
 
 /// A context with other settings must give the same results as one without.
 fn same_with(env: &Env<'_>, config: Config) -> CheckResult {
-    let before = Answer::any(env, &*env.context()?)?;
+    let before = Answer::from_any_call(env, &*env.context()?)?;
     let context = Context::new(env.library, &config)?;
     before.ask_again(env, &context)?;
     context.close().map_err(|(_, error)| error.into())
@@ -70,7 +70,7 @@ fn same_with(env: &Env<'_>, config: Config) -> CheckResult {
 /// The report must be JSON, with the memory in use, and with events if profiling is on.
 fn profiling(env: &Env<'_>) -> CheckResult {
     let plain = env.context()?;
-    let before = Answer::any(env, &plain)?;
+    let before = Answer::from_any_call(env, &plain)?;
     events(&plain.report()?)?;
     let context = Context::new(env.library, &env.config().profiling(true))?;
     // Creating the context has computed the constants of the program.

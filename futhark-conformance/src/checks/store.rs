@@ -31,17 +31,17 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             continue;
         }
         let case = |what: &str| format!("{name}, {what}");
-        env.run_case(cases, "store", &case("there and back"), |context| {
+        cases.run_in_context(env, "store", &case("there and back"), |context| {
             there_and_back(env, context, ty)
         });
         // Jobs of backend c compare with nothing: a library for another backend would have to be
         // compiled first, and the jobs of that backend make the same exchange.
         if program.backend != Backend::C {
-            env.run_case(cases, "store", &case("with c"), |context| {
+            cases.run_in_context(env, "store", &case("with c"), |context| {
                 with_c(env, context, ty)
             });
         }
-        env.run_case(cases, "store", &case("damaged"), |context| {
+        cases.run_in_context(env, "store", &case("damaged"), |context| {
             damaged(env, context, ty)
         });
     }

@@ -162,7 +162,7 @@ fn tried(candidate: &Device, search: &Search<'_>) -> Device {
         };
     }
     if device.usable && device.backend.is_gpu() {
-        device.kind = Kind::of(&device.name);
+        device.kind = Kind::from_name(&device.name);
     }
     device
 }

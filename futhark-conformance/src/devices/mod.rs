@@ -219,19 +219,19 @@ pub fn insist(emulate: Emulate, devices: &[Device]) -> anyhow::Result<()> {
 }
 
 /// The devices that jobs run on: all usable ones among `devices`, which are in the order of their backends. A backend
-/// that `--backend` names and that has none keeps one unusable device, for which programs are only compiled.
+/// that `--backend` names (`named`) and that has none keeps one unusable device, for which programs are only compiled.
 /// Other backends were not probed, so that the result has only the backends of `--backend`, if it was given.
 ///
 /// # Errors
 /// If there are neither devices nor requested backends.
-pub fn devices_to_run(devices: &[Device], asked: &[Backend]) -> anyhow::Result<Vec<Device>> {
+pub fn devices_to_run(devices: &[Device], named: &[Backend]) -> anyhow::Result<Vec<Device>> {
     let works = |backend| {
         devices
             .iter()
             .any(|one| one.usable && one.backend == backend)
     };
     let is_run = |device: &&Device| {
-        device.usable || asked.contains(&device.backend) && !works(device.backend)
+        device.usable || named.contains(&device.backend) && !works(device.backend)
     };
     let mut chosen: Vec<Device> = devices.iter().filter(is_run).cloned().collect();
     chosen.dedup_by(|one, other| !one.usable && one.backend == other.backend);
@@ -249,7 +249,7 @@ pub(crate) const HOST: &str = "cpu";
 
 impl Kind {
     /// The kind of a device with this name, as reported by its driver.
-    fn of(name: &str) -> Kind {
+    fn from_name(name: &str) -> Kind {
         let name = name.to_lowercase();
         let simulated = ["oclgrind", "simulat", "emulat"];
         match simulated.iter().any(|word| name.contains(word)) {
@@ -308,8 +308,11 @@ mod tests {
 
     #[test]
     fn simulators_are_recognised_by_name() {
-        assert_eq!(Kind::of("Oclgrind: Oclgrind Simulator"), Kind::Simulated);
-        assert_eq!(Kind::of("NVIDIA A100"), Kind::Real);
+        assert_eq!(
+            Kind::from_name("Oclgrind: Oclgrind Simulator"),
+            Kind::Simulated
+        );
+        assert_eq!(Kind::from_name("NVIDIA A100"), Kind::Real);
     }
 
     #[test]
@@ -359,14 +362,14 @@ mod tests {
 
     #[test]
     fn only_requested_backends_keep_an_unusable_device() {
-        let names = |devices: &[Device], asked: &[Backend]| -> Vec<String> {
-            let chosen = devices_to_run(devices, asked).unwrap_or_default();
+        let names = |devices: &[Device], named: &[Backend]| -> Vec<String> {
+            let chosen = devices_to_run(devices, named).unwrap_or_default();
             chosen.into_iter().map(|device| device.name).collect()
         };
         assert_eq!(names(&devices(), &[]), ["cpu", "A: first", "B: second"]);
-        let asked = [Backend::OpenCl, Backend::Cuda];
+        let named = [Backend::OpenCl, Backend::Cuda];
         assert_eq!(
-            names(&devices()[1..], &asked),
+            names(&devices()[1..], &named),
             ["A: first", "B: second", ""]
         );
         // A backend has its usable devices, or one that is not usable.

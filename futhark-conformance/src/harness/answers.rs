@@ -106,7 +106,7 @@ pub fn measure(
             // If it exceeds this limit, the process ends, and the next one does not repeat it.
             let mut seconds = Some(limit);
             let case = format!("{kind} of {}", entry.name);
-            cases.need(check, &case, Some(Duration::from_secs_f64(limit)), || {
+            cases.run_quietly(check, &case, Some(Duration::from_secs_f64(limit)), || {
                 seconds = first_call(env, entry, origin);
                 Ok(())
             });
@@ -196,7 +196,11 @@ impl<'a> Answer<'a> {
     ///
     /// # Errors
     /// A skip if the entry point accepts no known arguments, or if all its results are opaque.
-    pub fn of(env: &Env<'a>, context: &Context, entry: &'a EntryPoint) -> CheckResult<Answer<'a>> {
+    pub fn from_call(
+        env: &Env<'a>,
+        context: &Context,
+        entry: &'a EntryPoint,
+    ) -> CheckResult<Answer<'a>> {
         let results = ask(env, context, entry)?;
         if results.iter().all(Option::is_none) {
             skip!("no result of {} can be compared", entry.name);
@@ -209,10 +213,10 @@ impl<'a> Answer<'a> {
     ///
     /// # Errors
     /// A skip if no entry point succeeds with results that can be compared.
-    pub fn any(env: &Env<'a>, context: &Context) -> CheckResult<Answer<'a>> {
+    pub fn from_any_call(env: &Env<'a>, context: &Context) -> CheckResult<Answer<'a>> {
         let mut last = Stop::skip("no entry point succeeds with results that can be compared");
         for entry in by_size(env) {
-            match Answer::of(env, context, entry) {
+            match Answer::from_call(env, context, entry) {
                 Ok(answer) => return Ok(answer),
                 // No other entry point works in a lost context.
                 Err(stop) if context.sync().is_err() => return Err(stop),

@@ -5,13 +5,14 @@
 //! ended in an earlier process, by their names. A list before the run would need a second process that
 //! compiles, loads and starts the program, because the cases follow from its manifest.
 
-use super::env::locked;
+use super::env::{Env, locked};
 use crate::compare::Difference;
 use crate::emulated::FINDINGS;
 use crate::lines::shortened;
 use crate::pattern::CheckPattern;
 use crate::protocol::{CaseStart, Earlier, Event};
 use crate::record::{CaseResult, Cause, Outcome};
+use futhark_safe::dynamic::Context;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -208,17 +209,12 @@ impl<'a> Cases<'a> {
     /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
     /// the usual time limit, the parent kills this process, and the case has failed.
     pub fn run(&mut self, check: &str, case: &str, body: impl FnOnce() -> CheckResult) -> Ran {
-        let start = CaseStart {
-            check: check.to_owned(),
-            case: case.to_owned(),
-            ..CaseStart::default()
-        };
-        self.perform(start, false, body)
+        self.perform(CaseStart::new(check, case), false, body)
     }
 
     /// Runs a case with generated inputs, like [`Cases::run`]. If it takes longer than its budget, or
     /// fails with an excuse, it is skipped.
-    pub fn run_within(
+    fn run_within(
         &mut self,
         check: &str,
         case: &str,
@@ -227,13 +223,41 @@ impl<'a> Cases<'a> {
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
         let start = CaseStart {
-            check: check.to_owned(),
-            case: case.to_owned(),
             budget: Some(budget),
             excuse,
-            is_need: false,
+            ..CaseStart::new(check, case)
         };
         self.perform(start, false, body)
+    }
+
+    /// Runs a case in the context that all checks share. If it fails, the next case gets a new context, so that a
+    /// context that no longer works does not fail it too.
+    pub fn run_in_context(
+        &mut self,
+        env: &Env<'_>,
+        check: &str,
+        case: &str,
+        body: impl FnOnce(&Context) -> CheckResult,
+    ) {
+        let ran = self.run(check, case, || body(&*env.context()?));
+        if ran == Ran::Failed {
+            env.forget_context();
+        }
+    }
+
+    /// Runs a case with generated inputs, as [`Cases::run_in_context`]. It is skipped if it takes longer than
+    /// [`Env::limit`], or fails with an excuse.
+    pub fn run_generated(
+        &mut self,
+        env: &Env<'_>,
+        check: &str,
+        case: &str,
+        body: impl FnOnce() -> CheckResult,
+    ) {
+        let ran = self.run_within(check, case, env.limit(), env.excuse(), body);
+        if ran == Ran::Failed {
+            env.forget_context();
+        }
     }
 
     /// Reports a case as skipped.
@@ -243,24 +267,22 @@ impl<'a> Cases<'a> {
 
     /// Runs a case that later ones need: also if it is not selected, and in each process of the job,
     /// unless it has ended one.
-    pub fn run_needed(
+    pub fn run_always(
         &mut self,
         check: &str,
         case: &str,
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
         let start = CaseStart {
-            check: check.to_owned(),
-            case: case.to_owned(),
-            is_need: true,
-            ..CaseStart::default()
+            is_needed: true,
+            ..CaseStart::new(check, case)
         };
         self.perform(start, !self.is_selected(check, case), body)
     }
 
     /// Runs something that later cases need and that proves nothing by itself, like
-    /// [`Cases::run_needed`]. It is reported only if it fails: not if it exceeds its budget.
-    pub fn need(
+    /// [`Cases::run_always`]. It is reported only if it fails: not if it exceeds its budget.
+    pub fn run_quietly(
         &mut self,
         check: &str,
         case: &str,
@@ -268,28 +290,26 @@ impl<'a> Cases<'a> {
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
         let start = CaseStart {
-            check: check.to_owned(),
-            case: case.to_owned(),
             budget,
-            is_need: true,
-            excuse: None,
+            is_needed: true,
+            ..CaseStart::new(check, case)
         };
         self.perform(start, true, body)
     }
 
-    /// Makes something that later cases need, like [`Cases::need`]. `None` if that fails.
-    pub fn make<T>(
+    /// Obtains a value that later cases need, by [`Cases::run_quietly`]. `None` if that fails.
+    pub fn obtain<T>(
         &mut self,
         check: &str,
         case: &str,
         body: impl FnOnce() -> CheckResult<T>,
     ) -> Option<T> {
-        let mut made = None;
-        self.need(check, case, None, || {
-            made = Some(body()?);
+        let mut value = None;
+        self.run_quietly(check, case, None, || {
+            value = Some(body()?);
             Ok(())
         });
-        made
+        value
     }
 
     fn is_selected(&self, check: &str, case: &str) -> bool {
@@ -306,10 +326,10 @@ impl<'a> Cases<'a> {
     ) -> Ran {
         let name = case.name();
         let is_new = !self.earlier.ended.contains(&name);
-        let runs = case.is_need || is_new && self.is_selected(&case.check, &case.case);
+        let runs = case.is_needed || is_new && self.is_selected(&case.check, &case.case);
         let is_out_of_time =
             is_new && case.budget.is_some() && self.earlier.overruns >= MAX_OVERRUNS;
-        if !runs || case.is_need && is_out_of_time {
+        if !runs || case.is_needed && is_out_of_time {
             return Ran::No;
         }
         if self.earlier.fatal.contains(&name) {
@@ -346,7 +366,7 @@ impl<'a> Cases<'a> {
             };
             self.say(&Event::End(result.excused(case.excuse.as_deref())));
         } else {
-            self.say(&Event::Quiet);
+            self.say(&Event::EndQuietly);
         }
         if failed { Ran::Failed } else { Ran::Fine }
     }
@@ -521,12 +541,12 @@ mod tests {
     fn needs_always_run_and_are_reported_if_they_fail() {
         let earlier = after(&["a:ended"], &[]);
         let events = events_after(&earlier, &["b"], |cases| {
-            let failed = cases.run_needed("a", "ended", || Err(Stop::error("known")));
+            let failed = cases.run_always("a", "ended", || Err(Stop::error("known")));
             assert_eq!(failed, Ran::Failed);
-            assert_eq!(cases.run_needed("a", "fine", || Ok(())), Ran::Fine);
-            assert_eq!(cases.run_needed("b", "shown", || Ok(())), Ran::Fine);
-            assert_eq!(cases.need("b", "quiet", None, || Ok(())), Ran::Fine);
-            cases.need("a", "broken", None, || Err(Stop::error("new")));
+            assert_eq!(cases.run_always("a", "fine", || Ok(())), Ran::Fine);
+            assert_eq!(cases.run_always("b", "shown", || Ok(())), Ran::Fine);
+            assert_eq!(cases.run_quietly("b", "quiet", None, || Ok(())), Ran::Fine);
+            cases.run_quietly("a", "broken", None, || Err(Stop::error("new")));
             cases.run("b", "case", || Ok(()));
         });
         let expected = [
@@ -536,7 +556,7 @@ mod tests {
         ];
         assert_eq!(outcomes(&events), expected);
         let needs = events.iter().filter_map(|event| match event {
-            Event::Begin(start) => Some(start.is_need),
+            Event::Begin(start) => Some(start.is_needed),
             _ => None,
         });
         let expected = [true, true, true, true, true, false];
@@ -547,8 +567,11 @@ mod tests {
     fn what_ended_an_earlier_process_does_not_run_again() {
         let earlier = after(&[], &["a", "b"]);
         let events = events_after(&earlier, &[], |cases| {
-            assert_eq!(cases.run_needed("a", "", || panic!("again")), Ran::Failed);
-            assert_eq!(cases.need("b", "", None, || panic!("again")), Ran::Failed);
+            assert_eq!(cases.run_always("a", "", || panic!("again")), Ran::Failed);
+            assert_eq!(
+                cases.run_quietly("b", "", None, || panic!("again")),
+                Ran::Failed
+            );
             assert_eq!(cases.run("c", "", || Ok(())), Ran::Fine);
         });
         assert_eq!(outcomes(&events), [("", Outcome::Pass)]);
@@ -599,9 +622,9 @@ mod tests {
     fn cases_with_a_budget_are_skipped_after_some_exceeded_theirs() {
         let earlier = after(&["a:again"], &["a:fatal"]);
         let events = events_after(&earlier, &[], |cases| {
-            let again = cases.need("a", "again", Some(SECOND), || Ok(()));
+            let again = cases.run_quietly("a", "again", Some(SECOND), || Ok(()));
             assert_eq!(again, Ran::Fine);
-            let fatal = cases.need("a", "fatal", Some(SECOND), || panic!("ran again"));
+            let fatal = cases.run_quietly("a", "fatal", Some(SECOND), || panic!("ran again"));
             assert_eq!(fatal, Ran::Failed);
             assert_eq!(
                 cases.run_within("a", "1", SECOND, None, || Ok(())),
@@ -614,9 +637,9 @@ mod tests {
             ..earlier
         };
         let events = events_after(&earlier, &[], |cases| {
-            let again = cases.need("a", "again", Some(SECOND), || Ok(()));
+            let again = cases.run_quietly("a", "again", Some(SECOND), || Ok(()));
             assert_eq!(again, Ran::Fine);
-            let new = cases.need("a", "new", Some(SECOND), || panic!("ran"));
+            let new = cases.run_quietly("a", "new", Some(SECOND), || panic!("ran"));
             assert_eq!(new, Ran::No);
             cases.run_within("a", "1", SECOND, None, || panic!("ran"));
         });

@@ -16,7 +16,7 @@ pub enum Content {
     Host(HostValue),
     /// The fields of a record, the elements of an array, the payload of a variant, or the components of a
     /// stored form: the kind of the value, and each part with its name.
-    Whole(String, Vec<(String, Content)>),
+    Compound(String, Vec<(String, Content)>),
 }
 
 /// How the contents of opaque values are read.
@@ -59,11 +59,11 @@ impl Content {
                 opaque.type_name()
             );
         };
-        let whole = match reading {
+        let constructor = match reading {
             Reading::Stored => None,
             Reading::Parts | Reading::Elements => Constructor::of_value(program, id, opaque)?,
         };
-        if whole.is_none() && reading != Reading::Elements {
+        if constructor.is_none() && reading != Reading::Elements {
             let name = opaque.type_name();
             if described.ops.store.is_none() {
                 skip!("the contents of values of type {name} are not accessible");
@@ -72,12 +72,12 @@ impl Content {
         }
         let mut kind = "opaque value".to_owned();
         let mut parts = Vec::new();
-        if let Some(whole) = whole {
-            kind = whole.kind();
-            let values = whole.take_apart(opaque)?;
-            for (index, (ty, value)) in whole.parts().into_iter().zip(&values).enumerate() {
+        if let Some(constructor) = constructor {
+            kind = constructor.kind();
+            let values = constructor.take_apart(opaque)?;
+            for (index, (ty, value)) in constructor.parts().into_iter().zip(&values).enumerate() {
                 let part = Content::take(program, ty, value, reading)?;
-                parts.push((whole.part_name(index), part));
+                parts.push((constructor.part_name(index), part));
             }
         }
         let elem = match &described.structure {
@@ -94,7 +94,7 @@ impl Content {
                 parts.push((format!("element {index:?}"), element));
             }
         }
-        Ok(Content::Whole(kind, parts))
+        Ok(Content::Compound(kind, parts))
     }
 
     /// The contents of a body that was stored for a value of a type with this name.
@@ -117,7 +117,7 @@ impl Content {
         let parts = parts.into_iter().enumerate();
         let named =
             parts.map(|(index, part)| (format!("stored component {index}"), Content::Host(part)));
-        Content::Whole(STORED.to_owned(), named.collect())
+        Content::Compound(STORED.to_owned(), named.collect())
     }
 
     /// Everything about a value that can be read: its stored form, which has all of it, or its parts.
@@ -152,7 +152,7 @@ impl Content {
     #[must_use]
     pub fn without_units(self, program: &Program, ty: TypeRef) -> Content {
         match self {
-            Content::Whole(kind, parts) if kind == STORED && may_hold_units(program, ty) => {
+            Content::Compound(kind, parts) if kind == STORED && may_hold_units(program, ty) => {
                 let cleared = parts.into_iter().map(|(name, part)| match part {
                     Content::Host(value)
                         if value.elem() == ElemType::Bool && !value.shape().is_empty() =>
@@ -164,7 +164,7 @@ impl Content {
                     }
                     part => (name, part),
                 });
-                Content::Whole(kind, cleared.collect())
+                Content::Compound(kind, cleared.collect())
             }
             content => content,
         }
@@ -177,7 +177,7 @@ impl Content {
     pub fn agrees(&self, expected: &Content, within: Within) -> Result<(), Difference> {
         match (self, expected) {
             (Content::Host(actual), Content::Host(expected)) => compare(actual, expected, within),
-            (Content::Whole(kind, parts), Content::Whole(expected, others))
+            (Content::Compound(kind, parts), Content::Compound(expected, others))
                 if kind == expected && parts.len() == others.len() =>
             {
                 let mut pairs = parts.iter().zip(others);
@@ -221,7 +221,7 @@ impl Content {
     pub fn bytes(&self) -> usize {
         match self {
             Content::Host(value) => value.bytes().len(),
-            Content::Whole(_, parts) => parts.iter().map(|(_, part)| part.bytes()).sum(),
+            Content::Compound(_, parts) => parts.iter().map(|(_, part)| part.bytes()).sum(),
         }
     }
 }
@@ -251,9 +251,9 @@ fn may_hold_units(program: &Program, ty: TypeRef) -> bool {
         // A unit, too: it is an element of an array of units.
         Structure::Plain => true,
         _ => {
-            let mut wholes = Constructor::all_of(program, id).into_iter();
-            wholes.any(|whole| {
-                let mut parts = whole.parts().into_iter();
+            let mut constructors = Constructor::all_of(program, id).into_iter();
+            constructors.any(|constructor| {
+                let mut parts = constructor.parts().into_iter();
                 parts.any(|ty| may_hold_units(program, ty))
             })
         }
@@ -308,7 +308,7 @@ mod tests {
         let parts = parts
             .into_iter()
             .map(|(name, part)| (name.to_owned(), part));
-        Content::Whole(kind.to_owned(), parts.collect())
+        Content::Compound(kind.to_owned(), parts.collect())
     }
 
     #[test]
@@ -369,12 +369,12 @@ mod tests {
             let ty = TypeRef::Type(program.type_named(ty).unwrap());
             let parts = parse("[true, true] true [7]").unwrap();
             let content = Content::stored(parts).without_units(&program, ty);
-            let Content::Whole(_, parts) = content else {
+            let Content::Compound(_, parts) = content else {
                 panic!("it has parts")
             };
             let parts = parts.into_iter().map(|(_, part)| match part {
                 Content::Host(value) => value,
-                Content::Whole(..) => panic!("a component has no parts"),
+                Content::Compound(..) => panic!("a component has no parts"),
             });
             format!("{:?}", parts.collect::<Vec<_>>())
         };

@@ -2,7 +2,7 @@
 
 use super::answers::Costs;
 use super::build::{self, BuildLock};
-use super::cases::{Cases, CheckResult, Ran, Remark, Stop};
+use super::cases::{CheckResult, Remark, Stop};
 use crate::blocks::TestBlocks;
 use crate::devices::Device;
 use crate::inputs::{self, Random, Store};
@@ -231,36 +231,6 @@ impl<'a> Env<'a> {
     /// Drops the shared context, so that the next case creates another one.
     pub fn forget_context(&self) {
         self.context.forget();
-    }
-
-    /// Runs a case in the shared context. If it fails, the next case gets a new context, so that a
-    /// context that no longer works does not fail it too.
-    pub fn run_case(
-        &self,
-        cases: &mut Cases<'_>,
-        check: &str,
-        case: &str,
-        body: impl FnOnce(&Context) -> CheckResult,
-    ) {
-        let ran = cases.run(check, case, || body(&*self.context()?));
-        if ran == Ran::Failed {
-            self.forget_context();
-        }
-    }
-
-    /// Runs a case with generated inputs, as [`Env::run_case`]. It is skipped if it takes longer than
-    /// [`Env::limit`], or fails with an excuse.
-    pub fn run_generated(
-        &self,
-        cases: &mut Cases<'_>,
-        check: &str,
-        case: &str,
-        body: impl FnOnce() -> CheckResult,
-    ) {
-        let ran = cases.run_within(check, case, self.limit(), self.excuse(), body);
-        if ran == Ran::Failed {
-            self.forget_context();
-        }
     }
 
     /// Opens a compiler of the run.

@@ -89,7 +89,7 @@ impl Made {
 }
 
 impl Item {
-    fn of(value: Value) -> Item {
+    fn from_value(value: Value) -> Item {
         Item::Made(Made::new(value))
     }
 
@@ -233,7 +233,7 @@ impl Evaluation<'_> {
             .map_err(|stop| stop.at(&format!("the script's call of {name}")))?;
         let outputs = listed_values(program, entry, outputs)?;
         Ok(Item::of_several(
-            outputs.into_iter().map(Item::of).collect(),
+            outputs.into_iter().map(Item::from_value).collect(),
         ))
     }
 
@@ -304,7 +304,7 @@ impl Evaluation<'_> {
             .collect::<CheckResult<_>>()?;
         let fields: Vec<&Value> = fields.iter().map(|value| &**value).collect();
         let made = self.context.record(wanted, &fields)?;
-        Ok(Some(Item::of(Value::Opaque(made))))
+        Ok(Some(Item::from_value(Value::Opaque(made))))
     }
 
     /// The fields of a value whose type is a named record.
@@ -320,7 +320,7 @@ impl Evaluation<'_> {
         let value = made.get()?;
         match &*value {
             Value::Opaque(opaque) if own.is_some_and(alike) => {
-                let project = |field: &Field| Ok(Item::of(opaque.project(&field.name)?));
+                let project = |field: &Field| Ok(Item::from_value(opaque.project(&field.name)?));
                 let parts = record.fields.iter().map(project);
                 parts.collect::<CheckResult<_>>().map(Some)
             }

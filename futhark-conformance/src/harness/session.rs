@@ -8,7 +8,7 @@ use super::content::{Content, Reading};
 use super::env::{Env, SharedContext};
 use super::test_cases::known_inputs;
 use crate::compare::{Difference, Within};
-use crate::inputs::{self, Call, Draw, Input, Kept, Limits, Pace, Refusal, Store, Trial};
+use crate::inputs::{self, Call, Input, Kept, Limits, Pace, Refusal, SizedInput, Store, Trial};
 use crate::values::HostValue;
 use futhark_manifest::{ElemType, EntryPoint, Program};
 use futhark_safe::ErrorKind;
@@ -40,9 +40,9 @@ pub struct Sides<'a> {
     /// The environment of the program.
     pub env: &'a Env<'a>,
     /// The side under test.
-    pub tested: &'a dyn Answer,
+    pub tested: &'a dyn Implementation,
     /// The side that is called first and gives the expected results.
-    pub oracle: &'a dyn Answer,
+    pub oracle: &'a dyn Implementation,
     /// The names of the side under test and of the oracle in messages.
     pub names: (&'a str, &'a str),
     /// The store of kept inputs.
@@ -108,7 +108,7 @@ impl Session<'_> {
         let kept = match env.unchecked {
             // Kept inputs need not be like those of the test blocks.
             Some(_) => Vec::new(),
-            None => sides.store.of(&entry.name),
+            None => sides.store.inputs_of(&entry.name),
         };
         for kept in kept.into_iter().take(MAX_KEPT) {
             self.compare(0, None, kept.arguments)?;
@@ -120,9 +120,9 @@ impl Session<'_> {
         };
         let planned = self.compared + usize::try_from(cases).unwrap_or(usize::MAX);
         let mut runner = inputs::runner(env.seed(), &format!("differential {}", entry.name));
-        let draws = draws(sides, entry, cases)?;
+        let generated = generated_inputs(sides, entry, cases)?;
         let begun = Instant::now();
-        for Draw { extent, arguments } in draws {
+        for SizedInput { extent, arguments } in generated {
             // Each side has this time.
             if begun.elapsed() > 2 * env.time() || !self.pace.affords(extent) {
                 env.remark.add(&format!(
@@ -146,7 +146,7 @@ impl Session<'_> {
         let sides = self.sides;
         let name = &self.entry.name;
         let begun = Instant::now();
-        let expected = sides.oracle.run(name, &arguments);
+        let expected = sides.oracle.call_entry(name, &arguments);
         let seconds = begun.elapsed().as_secs_f64();
         self.pace.record(extent, seconds);
         let expected = expected.map_err(|stop| stop.at(&self.shown(&arguments)))?;
@@ -162,7 +162,7 @@ impl Session<'_> {
         let found = found.map_err(|stop| stop.at(&self.shown(&arguments)))?;
         if seconds > COMPILED && sides.env.device().compiles_kernels() {
             let begun = Instant::now();
-            let _ = sides.tested.run(name, &arguments)?;
+            let _ = sides.tested.call_entry(name, &arguments)?;
             seconds = begun.elapsed().as_secs_f64();
         }
         self.pace.record(extent, seconds);
@@ -182,7 +182,7 @@ impl Session<'_> {
     fn difference(
         &self,
         arguments: &[Input],
-        expected: &Outcome,
+        expected: &CallResult,
     ) -> CheckResult<Option<Difference>> {
         let sides = self.sides;
         if sides.ignores_overflow && has_bad_size(expected) {
@@ -193,7 +193,7 @@ impl Session<'_> {
             arguments: arguments.to_vec(),
             found: format!("the process died in this call, in {}", sides.names.0),
         });
-        let actual = sides.tested.run(&self.entry.name, arguments);
+        let actual = sides.tested.call_entry(&self.entry.name, arguments);
         sides.store.ended();
         let actual = actual?;
         if out_of_memory(&actual) || out_of_memory(expected) {
@@ -214,7 +214,7 @@ impl Session<'_> {
             false => 1000,
         };
         shrink(tree.as_mut(), found, tries, |arguments| {
-            let expected = self.sides.oracle.run(&self.entry.name, arguments)?;
+            let expected = self.sides.oracle.call_entry(&self.entry.name, arguments)?;
             let found = self.difference(arguments, &expected)?;
             Ok(found.filter(|found| !counted || counts(found, arguments)))
         })
@@ -249,18 +249,18 @@ impl Session<'_> {
 
 /// Learns from trial calls of the oracle how to generate arguments. Those of a program with
 /// `#[unsafe]` stay within what its test blocks show.
-fn draws(
+fn generated_inputs(
     sides: &Sides<'_>,
     entry: &EntryPoint,
     cases: u32,
-) -> CheckResult<Box<dyn Iterator<Item = Draw>>> {
+) -> CheckResult<Box<dyn Iterator<Item = SizedInput>>> {
     let env = sides.env;
     if env.unchecked.is_some() && !entry.inputs.is_empty() {
         let shown: Vec<_> = known_inputs(env, entry).collect();
         if let Some(arguments) = inputs::like(&shown) {
             let extent = 0;
-            let draw = Draw { extent, arguments };
-            return Ok(Box::new(repeat_n(draw, cases as usize)));
+            let input = SizedInput { extent, arguments };
+            return Ok(Box::new(repeat_n(input, cases as usize)));
         }
         env.may_generate(&entry.name)?;
     }
@@ -270,7 +270,7 @@ fn draws(
         if started - begun > LEARNING {
             return None;
         }
-        let outcome = sides.oracle.run(entry, arguments).ok()?;
+        let outcome = sides.oracle.call_entry(entry, arguments).ok()?;
         let (fits, costly) = match &outcome {
             Ok(_) => (true, false),
             Err(Refusal::Error { kind, message }) => (
@@ -304,13 +304,13 @@ fn draws(
 }
 
 /// Whether a call ran out of memory, which the other side need not do.
-fn out_of_memory(outcome: &Outcome) -> bool {
+fn out_of_memory(outcome: &CallResult) -> bool {
     matches!(outcome, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::OutOfMemory)
 }
 
 /// Whether a call failed because of a size that plain programs do not check. They continue with it, and
 /// may then store a malformed value.
-fn has_bad_size(outcome: &Outcome) -> bool {
+fn has_bad_size(outcome: &CallResult) -> bool {
     let is_bad = |message: &str| BAD_SIZES.iter().any(|text| message.contains(text));
     matches!(outcome, Err(Refusal::Error { message, .. }) if is_bad(message))
 }
@@ -369,23 +369,23 @@ fn shrink<T: ValueTree + ?Sized, F, E>(
 }
 
 /// A side of a comparison: calls entry points by name with generated inputs.
-pub trait Answer {
+pub trait Implementation {
     /// Calls an entry point with an input, and reads the results.
     ///
     /// # Errors
     /// If the call cannot be made, or its results cannot be read.
-    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome>;
+    fn call_entry(&self, entry: &str, arguments: &[Input]) -> CheckResult<CallResult>;
 }
 
 /// The outcome of a call: its results, or why there are none.
-pub type Outcome = Result<Vec<Content>, Refusal>;
+pub type CallResult = Result<Vec<Content>, Refusal>;
 
 /// Compares an outcome with the expected one: results must agree, and an error must be an error.
 /// Messages are not compared, because they depend on the backend.
 ///
 /// # Errors
 /// The first difference.
-pub fn agree(actual: &Outcome, expected: &Outcome, within: Within) -> Result<(), Difference> {
+pub fn agree(actual: &CallResult, expected: &CallResult, within: Within) -> Result<(), Difference> {
     match (actual, expected) {
         (Ok(actual), Ok(expected)) => {
             if actual.len() != expected.len() {
@@ -462,8 +462,8 @@ impl<'a> Side<'a> {
     }
 }
 
-impl Answer for Side<'_> {
-    fn run(&self, entry: &str, arguments: &[Input]) -> CheckResult<Outcome> {
+impl Implementation for Side<'_> {
+    fn call_entry(&self, entry: &str, arguments: &[Input]) -> CheckResult<CallResult> {
         let context = self.context()?;
         let outcome = call(&context, entry, arguments, self.reading)?;
         if matches!(&outcome, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::ContextLost) {
@@ -481,7 +481,7 @@ fn call(
     entry: &str,
     arguments: &[Input],
     reading: Reading,
-) -> CheckResult<Outcome> {
+) -> CheckResult<CallResult> {
     let program = context.library().program();
     let Some(entry) = program.entry(entry) else {
         return Ok(Err(Refusal::Unfit));

@@ -25,9 +25,9 @@ pub enum Recipe {
     Scalar(usize),
     /// An array, with the number of each extent.
     Array(ElemType, Vec<usize>),
-    /// A value with parts: a record, an array of records, or one of several variants of a sum. Each as an
-    /// input without parts, and its parts.
-    Whole(Vec<(Input, Vec<Recipe>)>),
+    /// A value with parts, made in one of these ways: a record, an array of records, or a variant of a sum. Each as
+    /// an input without parts, and the recipes of its parts.
+    Compound(Vec<(Input, Vec<Recipe>)>),
     /// A result of one of several calls, with its index.
     Made(Vec<(Arc<Call>, usize)>),
 }
@@ -39,7 +39,8 @@ pub struct Call {
     pub entry: String,
     /// The recipe of each argument.
     pub arguments: Vec<Recipe>,
-    /// The extents, by number: a variable or a constant. Equal variables are equal extents.
+    /// The extents, by number. Equal variables are equal extents. The last ones can be extents of no array, which
+    /// are the values of scalars.
     pub extents: Vec<Extent>,
     /// The scalars, by number.
     pub scalars: Vec<Scalar>,
@@ -123,8 +124,8 @@ impl Recipe {
         match self {
             Recipe::Scalar(..) | Recipe::Made(_) => 1,
             Recipe::Array(_, dims) => dims.iter().map(|dim| extents[*dim]).product(),
-            Recipe::Whole(wholes) => {
-                let parts = wholes.iter().flat_map(|(_, parts)| parts);
+            Recipe::Compound(ways) => {
+                let parts = ways.iter().flat_map(|(_, parts)| parts);
                 parts.map(|part| part.largest(extents)).max().unwrap_or(0)
             }
         }
@@ -140,13 +141,13 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// `asked` has the types that calls are creating, which must not depend on themselves.
+    /// `being_made` has the types of the values for which this call is needed: it must not need another value of them.
     fn call(
         program: &Program,
         entry: &EntryPoint,
         known: Option<&[usize]>,
         trial: &mut dyn FnMut(&str, &[Input]) -> Option<Trial>,
-        asked: &mut Vec<TypeRef>,
+        being_made: &mut Vec<TypeRef>,
     ) -> Result<Call, String> {
         let mut writer = Writer {
             program,
@@ -156,7 +157,7 @@ impl Writer<'_> {
         };
         let inputs = entry.inputs.iter();
         let arguments = inputs
-            .map(|input| writer.recipe(input.ty, &[], asked))
+            .map(|input| writer.recipe(input.ty, &[], being_made))
             .collect::<Result<_, _>>()?;
         // All extents are equal, and scalars are small, as long as nothing else is known.
         let call = Call {
@@ -173,7 +174,7 @@ impl Writer<'_> {
         &mut self,
         ty: TypeRef,
         outer: &[usize],
-        asked: &mut Vec<TypeRef>,
+        being_made: &mut Vec<TypeRef>,
     ) -> Result<Recipe, String> {
         let id = match ty {
             TypeRef::Scalar(elem) => {
@@ -193,20 +194,20 @@ impl Writer<'_> {
             Structure::RecordArray(array) => self.dims(outer, array.rank),
             _ => Vec::new(),
         };
-        let mut wholes = Vec::new();
+        let mut ways = Vec::new();
         let mut missing = None;
-        for whole in Constructor::all_of(self.program, id) {
-            let parts = whole.parts().into_iter();
-            let parts = parts.map(|ty| self.recipe(ty, &dims, asked));
+        for constructor in Constructor::all_of(self.program, id) {
+            let parts = constructor.parts().into_iter();
+            let parts = parts.map(|ty| self.recipe(ty, &dims, being_made));
             match parts.collect::<Result<Vec<_>, _>>() {
-                Ok(parts) => wholes.push((whole.empty(), parts)),
+                Ok(parts) => ways.push((constructor.empty(), parts)),
                 Err(reason) => missing = Some(reason),
             }
         }
         match missing {
-            _ if !wholes.is_empty() => Ok(Recipe::Whole(wholes)),
+            _ if !ways.is_empty() => Ok(Recipe::Compound(ways)),
             Some(reason) => Err(reason),
-            None => self.made(ty, asked),
+            None => self.made(ty, being_made),
         }
     }
 
@@ -220,15 +221,15 @@ impl Writer<'_> {
         dims
     }
 
-    fn made(&mut self, ty: TypeRef, asked: &mut Vec<TypeRef>) -> Result<Recipe, String> {
+    fn made(&mut self, ty: TypeRef, being_made: &mut Vec<TypeRef>) -> Result<Recipe, String> {
         let none = || {
             let name = self.program.name_of(ty);
             format!("no operation of the program makes a value of type {name}")
         };
-        if asked.len() == MAX_CALLS || asked.contains(&ty) {
+        if being_made.len() == MAX_CALLS || being_made.contains(&ty) {
             return Err(none());
         }
-        asked.push(ty);
+        being_made.push(ty);
         let mut entries: Vec<_> = self.program.entries().iter().collect();
         entries.sort_by_key(|entry| entry.inputs.len());
         let mut makers = Vec::new();
@@ -237,7 +238,7 @@ impl Writer<'_> {
             let Some(output) = entry.outputs.iter().position(|output| output.ty == ty) else {
                 continue;
             };
-            match Writer::call(self.program, entry, None, self.trial, asked) {
+            match Writer::call(self.program, entry, None, self.trial, being_made) {
                 Ok(call) => makers.push((Arc::new(call), output)),
                 Err(reason) => why = reason,
             }
@@ -245,7 +246,7 @@ impl Writer<'_> {
                 break;
             }
         }
-        asked.pop();
+        being_made.pop();
         if makers.is_empty() {
             return Err(why);
         }

@@ -77,7 +77,7 @@ fn pick(random: &mut Random, from: &[u64]) -> u64 {
 
 /// A whole number as a value of the type, truncated to its width.
 #[must_use]
-pub fn whole(elem: ElemType, number: i64) -> HostValue {
+pub fn whole_number(elem: ElemType, number: i64) -> HostValue {
     HostValue::of_bits(elem, &[], [whole_bits(elem, number)])
 }
 
@@ -106,7 +106,7 @@ fn tame(elem: ElemType) -> Vec<u64> {
     }
 }
 
-/// The limits of the type, and values beside them.
+/// The limits of the type, and values near them.
 pub fn edges(elem: ElemType) -> Vec<u64> {
     let all = mask(elem);
     let top = (all >> 1) + 1;
@@ -133,7 +133,8 @@ pub fn edges(elem: ElemType) -> Vec<u64> {
     }
     match elem {
         ElemType::Bool => vec![0, 1],
-        // The smallest and the largest, signed and unsigned, and their neighbours.
+        // The largest unsigned, which is -1; the smallest and the largest signed; neighbours of these; and the
+        // largest number whose upper four bits are zero.
         _ => vec![all, top, top - 1, top + 1, all - 1, all >> 4],
     }
 }
@@ -254,13 +255,13 @@ mod tests {
     #[test]
     fn whole_numbers_are_encoded_in_every_type() {
         for &elem in ElemType::ALL {
-            let text = whole(elem, 1).element_text(0);
+            let text = whole_number(elem, 1).element_text(0);
             assert!(
                 ["1", "1.0", "true"].contains(&text.as_str()),
                 "{elem}: {text}"
             );
         }
-        assert_eq!(whole(ElemType::I8, -1).to_string(), "-1i8");
+        assert_eq!(whole_number(ElemType::I8, -1).to_string(), "-1i8");
     }
 
     #[test]

@@ -98,16 +98,16 @@ impl Input {
         }
         let all = ty.as_type().map(|id| Constructor::all_of(program, id));
         let mut all = all.into_iter().flatten();
-        let whole = all.find(|whole| whole.empty() == self.with(Vec::new()));
-        let whole = whole.ok_or(Refusal::Unfit)?;
-        let (parts, types) = (self.parts(), whole.parts());
+        let constructor = all.find(|one| one.empty() == self.with(Vec::new()));
+        let constructor = constructor.ok_or(Refusal::Unfit)?;
+        let (parts, types) = (self.parts(), constructor.parts());
         if parts.len() != types.len() {
             return Err(Refusal::Unfit);
         }
         let parts = parts.iter().zip(types);
         let parts = parts.map(|(input, ty)| input.upload(context, ty));
-        let whole = whole.make(context, &parts.collect::<Result<Vec<_>, _>>()?)?;
-        Ok(Value::Opaque(whole))
+        let value = constructor.make(context, &parts.collect::<Result<Vec<_>, _>>()?)?;
+        Ok(Value::Opaque(value))
     }
 
     /// A value of the same kind with these parts; a scalar or an array has none.
@@ -241,7 +241,7 @@ impl Store {
 
     /// The inputs of an entry point, in the order of their file names.
     #[must_use]
-    pub fn of(&self, entry: &str) -> Vec<Kept> {
+    pub fn inputs_of(&self, entry: &str) -> Vec<Kept> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
@@ -368,10 +368,10 @@ mod tests {
         let store = Store::open(folder.path(), Path::new("x/a b.fut"), "c", false);
         let path = store.keep(&case()).unwrap();
         assert_eq!(path, store.keep(&case()).unwrap(), "the same once only");
-        assert_eq!(store.of("+^"), [case()]);
-        assert_eq!(store.of("other"), []);
+        assert_eq!(store.inputs_of("+^"), [case()]);
+        assert_eq!(store.inputs_of("other"), []);
         std::fs::write(path.with_file_name("z.json"), "{}").unwrap();
-        assert_eq!(store.of("+^").len(), 1);
+        assert_eq!(store.inputs_of("+^").len(), 1);
     }
 
     #[test]
@@ -404,11 +404,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let open = || Store::open(folder.path(), Path::new("a.fut"), "c 0.25", false);
         open().running(&case());
-        assert_eq!(open().of("+^"), [case()]);
+        assert_eq!(open().inputs_of("+^"), [case()]);
         let store = open();
         store.running(&case());
         store.ended();
-        assert_eq!(open().of("+^").len(), 1);
+        assert_eq!(open().inputs_of("+^").len(), 1);
 
         let slow = Kept {
             entry: "slow".into(),
@@ -416,6 +416,6 @@ mod tests {
         };
         store.running(&slow);
         let store = Store::open(folder.path(), Path::new("a.fut"), "c 0.25", true);
-        assert_eq!(store.of("slow"), []);
+        assert_eq!(store.inputs_of("slow"), []);
     }
 }

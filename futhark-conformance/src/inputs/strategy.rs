@@ -4,7 +4,7 @@
 //! The same seed gives the same inputs in the same order. Durations only decide where to stop.
 
 use super::call::{Call, Recipe, Role, Scalar};
-use super::elements::{Taste, bits, fill, random, whole};
+use super::elements::{Taste, bits, fill, random, whole_number};
 use super::input::Input;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
@@ -56,10 +56,10 @@ const EXTENTS: [usize; 24] = [
     5, 5, 5, 5, 5, 5, 5, 5, 8, 12, 12, 18, 18, 24, 24, 24, 40, 40, 80, 320, 320, 1500, 1500, 1500,
 ];
 
-/// An input to draw.
+/// The strategy for one input, whose arrays have a limited size.
 #[derive(Clone)]
-pub struct Draw {
-    /// The maximum extent of its arrays.
+pub struct SizedInput {
+    /// The maximum extent of the arrays, unless the entry point fixes it.
     pub extent: usize,
     /// The arguments.
     pub arguments: BoxedStrategy<Vec<Input>>,
@@ -67,7 +67,7 @@ pub struct Draw {
 
 /// This number of inputs for a call. The first one of each extent is as large as that allows, so that its
 /// duration tells whether a larger extent is affordable.
-pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Item = Draw> {
+pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Item = SizedInput> {
     let last_case = cases.saturating_sub(1).max(1) as usize;
     let mut previous = None;
     (0..cases as usize).map(move |number| {
@@ -77,15 +77,15 @@ pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Ite
             _ => EXTENTS[number * (EXTENTS.len() - 1) / last_case].min(limits.extent),
         };
         let is_first = previous.replace(extent) != Some(extent);
-        Draw {
+        SizedInput {
             extent,
             arguments: arguments(&call, Limits { extent, ..limits }, is_first),
         }
     })
 }
 
-/// Arguments for a call, chosen so that the entry point probably accepts them; if they are to be the `largest`, with
-/// all extents at their limit.
+/// Arguments for a call, chosen so that the entry point probably accepts them. If they are to be the `largest`, all
+/// variable extents are at their limit, except that long ones are halved until each array has few enough elements.
 fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<Vec<Input>> {
     let extent = match largest {
         true => Exactly(limits.extent).boxed(),
@@ -104,7 +104,7 @@ fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<V
                 }
             }
             let extents = call.extents(&variables);
-            Drawing {
+            Choices {
                 call: &call,
                 extents: &extents,
                 scalars: &[],
@@ -119,14 +119,14 @@ fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<V
 /// Arguments for trial calls, with the given extents and scalars. The same on each call.
 #[must_use]
 pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Vec<Input> {
-    let drawing = Drawing {
+    let choices = Choices {
         call,
         extents,
         scalars,
         taste: Taste::Tame,
         limits: Limits::SLOW,
     };
-    let tree = drawing.arguments().new_tree(&mut runner(1, "sample"));
+    let tree = choices.arguments().new_tree(&mut runner(1, "sample"));
     tree.expect("no strategy rejects a value").current()
 }
 
@@ -155,8 +155,8 @@ fn extent(limit: usize) -> BoxedStrategy<usize> {
     .boxed()
 }
 
-/// The choices that precede the elements.
-struct Drawing<'a> {
+/// What is chosen before the elements of the arguments.
+struct Choices<'a> {
     call: &'a Call,
     extents: &'a [usize],
     scalars: &'a [Option<i64>],
@@ -164,7 +164,7 @@ struct Drawing<'a> {
     limits: Limits,
 }
 
-impl Drawing<'_> {
+impl Choices<'_> {
     fn arguments(&self) -> Vec<BoxedStrategy<Input>> {
         let recipes = self.call.arguments.iter();
         recipes.map(|recipe| self.strategy(recipe)).collect()
@@ -177,13 +177,13 @@ impl Drawing<'_> {
                 let shape = dims.iter().map(|dim| self.extents[*dim]).collect();
                 array(*elem, shape, self.taste)
             }
-            Recipe::Whole(wholes) => {
-                let wholes = wholes.iter().map(|(empty, parts)| {
+            Recipe::Compound(ways) => {
+                let ways = ways.iter().map(|(empty, parts)| {
                     let empty = empty.clone();
                     let parts: Vec<_> = parts.iter().map(|part| self.strategy(part)).collect();
                     parts.prop_map(move |parts| empty.with(parts)).boxed()
                 });
-                Union::new(wholes).boxed()
+                Union::new(ways).boxed()
             }
             Recipe::Made(makers) => {
                 let makers = makers.iter().map(|(call, output)| {
@@ -208,7 +208,7 @@ impl Drawing<'_> {
     fn scalar(&self, number: usize) -> BoxedStrategy<Input> {
         let Scalar { elem, role } = self.call.scalars[number];
         let given = self.scalars.get(number).copied().flatten();
-        let number = move |number: i64| Input::Host(whole(elem, number));
+        let number = move |number: i64| Input::Host(whole_number(elem, number));
         match (given, role) {
             (Some(given), _) => Just(number(given)).boxed(),
             (None, Role::Size(extent)) => {
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn inputs_grow_from_small_to_the_largest() {
         for (limits, cases) in [(Limits::REAL, 24), (Limits::REAL, 7), (Limits::SLOW, 4)] {
-            let draws: Vec<Draw> = growing(call(), limits, cases).collect();
+            let draws: Vec<SizedInput> = growing(call(), limits, cases).collect();
             assert_eq!(draws.len(), cases as usize);
             assert!(draws.is_sorted_by_key(|draw| draw.extent));
             assert_eq!(draws[0].extent, EXTENTS[0]);

@@ -417,7 +417,7 @@ mod tests {
             check: "blocks".into(),
             case: "main #0".into(),
             budget: None,
-            is_need: false,
+            is_needed: false,
             excuse: None,
         })
     }

@@ -118,7 +118,7 @@ impl<'j> Queue<'j> {
     }
 
     /// Does the work of each job, of `threads` jobs at a time, and blocks until they have ended.
-    pub fn run(&self, threads: usize, work: impl Fn(&Job) + Sync) {
+    pub fn for_each(&self, threads: usize, work: impl Fn(&Job) + Sync) {
         parallel::on_threads(threads.min(self.waiting().len()), || {
             while let Some(job) = self.take() {
                 work(job);

@@ -68,7 +68,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn of(record: &Record) -> Verdict {
+    fn from_record(record: &Record) -> Verdict {
         match (record.result.outcome, record.result.cause) {
             (Outcome::Pass, _) => Verdict::Pass,
             (Outcome::Fail, Some(Cause::UnexpectedPass)) => Verdict::UnexpectedPass,
@@ -137,7 +137,7 @@ pub(crate) fn of_runs<'r>(old: &'r Report, new: &'r Report) -> Vec<Comparison<'r
         let name = |run: &Report, version| format!("{} (Futhark {version})", run.file.display());
         Comparison {
             names: [name(old, before), name(new, after)],
-            ..compare(of(old, before), of(new, after))
+            ..compare(records_by(old, before), records_by(new, after))
         }
     });
     compared.collect()
@@ -159,7 +159,7 @@ pub(crate) fn of_compilers(run: &Report) -> Vec<Comparison<'_>> {
     let compilers = compilers(run);
     let compared = compilers.windows(2).map(|pair| Comparison {
         names: [pair[0], pair[1]].map(|version| format!("Futhark {version}")),
-        ..compare(of(run, pair[0]), of(run, pair[1]))
+        ..compare(records_by(run, pair[0]), records_by(run, pair[1]))
     });
     compared.collect()
 }
@@ -173,7 +173,7 @@ fn compilers(run: &Report) -> Vec<&str> {
 }
 
 /// The results of the compiler of a version.
-fn of<'r>(run: &'r Report, version: &'r str) -> impl Iterator<Item = &'r Record> {
+fn records_by<'r>(run: &'r Report, version: &'r str) -> impl Iterator<Item = &'r Record> {
     let records = run.records().iter();
     records.filter(move |record| record.job.compiler == version)
 }
@@ -187,7 +187,7 @@ fn compare<'r>(
     let all: BTreeSet<Case<'r>> = old.keys().chain(new.keys()).copied().collect();
     for case in all {
         let (before, after) = (old.get(&case).copied(), new.get(&case).copied());
-        let verdicts = [before, after].map(|record| record.map(Verdict::of));
+        let verdicts = [before, after].map(|record| record.map(Verdict::from_record));
         let Some(change) = Change::between(verdicts[0], verdicts[1]) else {
             found.unchanged += usize::from(verdicts[0] == verdicts[1]);
             continue;
@@ -230,7 +230,7 @@ fn cases<'r>(records: impl Iterator<Item = &'r Record>) -> BTreeMap<Case<'r>, &'
             case: &result.case,
         };
         let known = cases.entry(case).or_insert(record);
-        if Verdict::of(record) > Verdict::of(known) {
+        if Verdict::from_record(record) > Verdict::from_record(known) {
             *known = record;
         }
     }
@@ -241,17 +241,19 @@ impl<'r> Comparison<'r> {
     /// The number of differences of a kind.
     #[must_use]
     pub fn count(&self, change: Change) -> usize {
-        self.of(change).count()
+        self.with(change).count()
     }
 
     /// The differences of a kind.
-    fn of(&self, change: Change) -> impl Iterator<Item = &Difference<'r>> {
+    fn with(&self, change: Change) -> impl Iterator<Item = &Difference<'r>> {
         self.differences.iter().filter(move |d| d.change == change)
     }
 
     /// The failures that the older run does not have.
     pub(super) fn new_failures(&self) -> impl Iterator<Item = CaseId<'r>> {
-        let failures = self.of(Change::Broken).chain(self.of(Change::Unexpected));
+        let failures = self
+            .with(Change::Broken)
+            .chain(self.with(Change::Unexpected));
         failures.filter_map(|one| one.id)
     }
 
@@ -273,7 +275,7 @@ impl<'r> Comparison<'r> {
     /// The differences of a kind, by message and program: the first row of a message has that, too.
     pub(super) fn rows(&self, change: Change) -> Vec<Row> {
         let mut messages: BTreeMap<&str, BTreeMap<&str, Vec<Case<'_>>>> = BTreeMap::new();
-        for one in self.of(change) {
+        for one in self.with(change) {
             let programs = messages.entry(one.message).or_default();
             programs.entry(one.case.program).or_default().push(one.case);
         }

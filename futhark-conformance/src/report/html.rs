@@ -128,7 +128,7 @@ fn data(summary: &Summary<'_>) -> io::Result<String> {
         let row = row.iter().map(|cell| {
             let tallies = cell.iter().map(|(check, records)| {
                 let check = checks.binary_search(check).unwrap_or_default();
-                let counts = Counts::of(records.iter().copied());
+                let counts = Counts::from_records(records.iter().copied());
                 let reason = start(reason(records), REASON);
                 (
                     check,
@@ -185,7 +185,7 @@ mod tests {
 
     fn page(records: &[Record]) -> String {
         let mut out = Vec::new();
-        write(&mut out, &Summary::of(&report(records))).unwrap();
+        write(&mut out, &Summary::from_report(&report(records))).unwrap();
         String::from_utf8(out).unwrap()
     }
 

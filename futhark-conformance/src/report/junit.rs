@@ -45,7 +45,7 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()
     // Failures of files that are not programs.
     let failures = summary.failures.iter().flat_map(|group| &group.members);
     let mut files: BTreeMap<(&str, &str), Vec<&Record>> = BTreeMap::new();
-    for record in failures.filter(|record| Column::of(&record.job).is_none()) {
+    for record in failures.filter(|record| Column::from_job(&record.job).is_none()) {
         let key = (record.job.program.as_str(), record.result.check.as_str());
         files.entry(key).or_default().push(record);
     }
@@ -144,7 +144,7 @@ mod tests {
 
     fn written(records: &[Record]) -> String {
         let mut out = Vec::new();
-        write(&mut out, &Summary::of(&report(records))).unwrap();
+        write(&mut out, &Summary::from_report(&report(records))).unwrap();
         let text = String::from_utf8(out).unwrap();
         let parsed = Report::deserialize_from_str(&text).expect("the document is JUnit XML");
         let cases = parsed

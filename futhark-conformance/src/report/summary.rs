@@ -25,7 +25,7 @@ pub struct Counts {
 
 impl Counts {
     /// The counts of these records.
-    pub fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Counts {
+    pub fn from_records<'r>(records: impl IntoIterator<Item = &'r Record>) -> Counts {
         let mut counts = Counts::default();
         for record in records {
             counts.add(record.result.outcome);
@@ -73,7 +73,7 @@ pub(crate) struct Column<'r> {
 
 impl<'r> Column<'r> {
     /// The column of a job; `None` for a file that is not a program.
-    pub(super) fn of(job: &'r JobId) -> Option<Column<'r>> {
+    pub(super) fn from_job(job: &'r JobId) -> Option<Column<'r>> {
         (job.backend != NOWHERE).then_some(Column {
             backend: &job.backend,
             device: &job.device,
@@ -117,12 +117,12 @@ pub(crate) struct Summary<'r> {
 }
 
 impl<'r> Summary<'r> {
-    pub(crate) fn of(report: &'r Report) -> Summary<'r> {
+    pub(crate) fn from_report(report: &'r Report) -> Summary<'r> {
         let records = report.records();
         let changes = (report.baseline.as_ref()).map(|old| difference::since(old, report));
         let new: HashSet<_> = changes.iter().flat_map(Comparison::new_failures).collect();
         let columns: HashSet<_> = (records.iter())
-            .filter_map(|record| Column::of(&record.job))
+            .filter_map(|record| Column::from_job(&record.job))
             .collect();
         let mut columns: Vec<Column<'_>> = columns.into_iter().collect();
         columns.sort_by_cached_key(|column| {
@@ -159,7 +159,7 @@ impl<'r> Summary<'r> {
 
     /// The number of the column of a job; `None` for a file that is not a program.
     pub(super) fn column(&self, job: &JobId) -> Option<usize> {
-        let own = Column::of(job)?;
+        let own = Column::from_job(job)?;
         self.columns.iter().position(|column| *column == own)
     }
 
@@ -169,7 +169,7 @@ impl<'r> Summary<'r> {
             let cells = self.programs.values().map(|cells| &cells[number]);
             let records: Vec<&Record> = cells.flat_map(Cell::values).flatten().copied().collect();
             let time = duration(seconds(records.iter().copied()));
-            (*column, Counts::of(records), time)
+            (*column, Counts::from_records(records), time)
         });
         columns.collect()
     }
@@ -243,7 +243,7 @@ mod tests {
             record
         });
         let report = report(&records);
-        let columns = Summary::of(&report).columns;
+        let columns = Summary::from_report(&report).columns;
         let columns: Vec<_> = columns
             .iter()
             .map(|column| (column.backend, column.compiler))
@@ -266,7 +266,7 @@ mod tests {
         records[3].result.check = "leaks".into();
         records[3].result.seconds = 2.0;
         let report = report(&records);
-        let summary = Summary::of(&report);
+        let summary = Summary::from_report(&report);
         let cells = &summary.programs["a.fut"];
         assert_eq!((cells[0].len(), cells[1].len()), (1, 1));
         assert_eq!(cells[0].values().next().unwrap().len(), 3);

@@ -106,7 +106,7 @@ mod tests {
 
     fn rendered(records: &[Record]) -> String {
         console::set_colors_enabled(false);
-        render(&Summary::of(&report(records)))
+        render(&Summary::from_report(&report(records)))
     }
 
     /// The records of `programs` programs in twelve columns.
@@ -240,7 +240,7 @@ mod tests {
         let old = report(&[pass.clone(), fail.clone()]);
         let mut new = report(&[pass, now(fail), one(Outcome::ExpectedFail)]);
         new.baseline = Some(Box::new(old));
-        let text = render(&Summary::of(&new));
+        let text = render(&Summary::from_report(&new));
         assert!(
             text.contains(
                 "fixed since the baseline:\n     1  a.fut on c blocks:Fail: first line\n"
@@ -255,7 +255,7 @@ mod tests {
 
     fn summary(records: &[(Record, bool)]) -> String {
         let report = compared(records);
-        markdown(&Summary::of(&report))
+        markdown(&Summary::from_report(&report))
     }
 
     #[test]

@@ -1,75 +1,19 @@
-//! The subcommands: each returns the exit code of the program.
+//! The subcommands other than `run`: each returns the exit code of the program.
 
-use super::perform::perform;
-use super::setup::{find_compilers, probe, settings, threads, warn};
-use super::{Ended, Exit, could_not_run, usage};
+use super::setup::{find_compilers, find_devices, settings, threads, warn};
+use super::{Ended, Exit, could_not_run, usage, verdict};
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
-use crate::cli::{Config, DevicesArgs, DiffArgs, ListArgs, PrepareArgs, ReportArgs, RunArgs};
+use crate::cli::{DevicesArgs, DiffArgs, ListArgs, PrepareArgs, ReportArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Kind};
 use crate::report::difference::{self, Change};
-use crate::report::{Counts, Report, counted, quoted, shown};
-use crate::say::{self, errln, outln};
+use crate::report::{Report, counted, quoted, shown};
+use crate::say::{self, outln};
 use anyhow::anyhow;
 use futhark_manifest::Backend;
 use futhark_safe::compile::Toolchain;
 use std::path::Path;
-
-/// Checks programs, and prints and writes reports.
-pub fn run(args: &RunArgs) -> Result<Exit, Ended> {
-    check_options(&args.config)?;
-    let mut corpus = Corpus::find(&args.paths).map_err(usage)?;
-    for pattern in &args.exclude {
-        if corpus.exclude(pattern.clone()) == 0 {
-            let text = format!("--exclude {pattern} matches no further program");
-            errln!("warning: {}", shown(&text));
-        }
-    }
-    let mut report = perform(&corpus, &args.config, &args.reports)?;
-    say::out(format_args!("{report}"));
-    if let Some(left_out) = &report.left_out {
-        outln!("{left_out}");
-    }
-    report.finish().map_err(could_not_run)?;
-    verdict(report.counts())
-}
-
-/// Refuses options that would have no effect, or name files that cannot be used.
-fn check_options(config: &Config) -> Result<(), Ended> {
-    if let Some(path) = &config.inputs.input {
-        let why = match std::fs::metadata(path) {
-            Ok(data) if data.is_file() => None,
-            Ok(_) => Some("not a regular file".to_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(why) = why {
-            let path = path.display();
-            return Err(usage(anyhow!("failed to read --input {path}: {why}")));
-        }
-    }
-    if let Some(folder) = &config.work.build_dir
-        && folder.exists()
-        && !folder.is_dir()
-    {
-        let folder = folder.display();
-        return Err(usage(anyhow!("--build-dir {folder} is not a folder")));
-    }
-    Ok(())
-}
-
-/// The exit code for the results of a run.
-pub fn verdict(total: Counts) -> Result<Exit, Ended> {
-    if total.failed > 0 {
-        Ok(Exit::Failed)
-    } else if total.passed + total.expected == 0 {
-        Err(could_not_run(anyhow!(
-            "nothing was checked: every program or check was skipped or filtered out"
-        )))
-    } else {
-        Ok(Exit::Held)
-    }
-}
 
 /// Shows and writes the results of earlier runs.
 pub fn report(args: &ReportArgs) -> Result<Exit, Ended> {
@@ -79,7 +23,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Ended> {
         report.baseline = Some(Box::new(Report::read([file]).map_err(usage)?));
     }
     report.targets = targets;
-    say::out(format_args!("{report}"));
+    say::out(format_args!("{}", report.as_text()));
     report.finish().map_err(could_not_run)?;
     let total = report.counts();
     let is_complete = report.missing.is_empty();
@@ -173,7 +117,7 @@ pub fn prepare(args: &PrepareArgs) -> Result<Exit, Ended> {
     let mut settings = settings(&args.work)?;
     let compilers = find_compilers(&args.futhark, &mut settings)?;
     let threads = threads(args.jobs);
-    crate::prepare::run(args, corpus.files(), &compilers, &settings, threads)
+    crate::prepare::record_builds(args, corpus.files(), &compilers, &settings, threads)
         .map_err(could_not_run)?;
     Ok(Exit::Held)
 }
@@ -193,7 +137,7 @@ pub fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
         let text = format!("Futhark {} ({})", compiler.version, compiler.path);
         outln!("{}", shown(&text));
     }
-    let devices = probe(&args.machine, &compilers, &settings);
+    let devices = find_devices(&args.machine, &compilers, &settings);
     warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {

@@ -28,7 +28,7 @@ pub struct Choice<'a> {
 impl Choice<'_> {
     /// Chooses among all jobs, and prints how many are left out. Returns them in the order in which they begin.
     /// The jobs of a program that PATH names as a file are never left out, except by `--shard`.
-    pub fn of(&self, jobs: Vec<Job>) -> Result<Vec<Job>, Ended> {
+    pub fn choose(&self, jobs: Vec<Job>) -> Result<Vec<Job>, Ended> {
         let config = self.config;
         let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
         // Most of what a device that is known to compute wrong results shows is known.
@@ -124,7 +124,7 @@ pub struct Times {
 impl Times {
     /// The times in the results of a run.
     #[must_use]
-    pub fn of(results: &Report) -> Times {
+    pub fn in_report(results: &Report) -> Times {
         let mut times = Times::default();
         for Record { job, result } in results.records() {
             let check = (on_any_machine(job), result.check.clone());
@@ -210,7 +210,7 @@ mod tests {
             .chain(checks)
             .collect();
         fs::write(&file, lines.join("\n") + "\n").unwrap();
-        let times = Times::of(&Report::read([&file]).unwrap());
+        let times = Times::in_report(&Report::read([&file]).unwrap());
         let is = |job: &Job, expected: f64| (times.estimate(job) - expected - REST).abs() < 0.001;
         let whole = 0.5 * checks::ALL.len() as f64 + 2.0;
         assert!(is(&job("a.fut", &[]), whole));

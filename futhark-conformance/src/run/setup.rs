@@ -98,8 +98,12 @@ pub fn find_compilers(
     Ok(compilers)
 }
 
-/// Tries the devices of the given backends, or of all backends.
-pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings) -> Vec<Device> {
+/// Finds the devices of the given backends, or of all backends, by a small program that runs on each.
+pub fn find_devices(
+    args: &MachineArgs,
+    compilers: &[CompilerInfo],
+    settings: &Settings,
+) -> Vec<Device> {
     let backends = match args.backends.as_slice() {
         [] => &BACKENDS,
         named => named,
@@ -109,7 +113,7 @@ pub fn probe(args: &MachineArgs, compilers: &[CompilerInfo], settings: &Settings
         emulate: args.emulate,
         build_dir: &settings.run.build_dir,
         memory: settings.run.memory,
-        probe: &|candidate| jobs::probe(candidate, compilers, settings),
+        probe: &|candidate| jobs::probe_device(candidate, compilers, settings),
     };
     // A slow driver or compiler can take a minute.
     errln!("trying a small program on each backend");

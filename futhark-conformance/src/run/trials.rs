@@ -1,7 +1,6 @@
 //! Checks of programs as tests of `cargo test`.
 
-use super::plan::Plan;
-use super::{Ended, child_process, usage};
+use super::{Ended, Plan, child_process, usage};
 use crate::cli::Config;
 use crate::corpus::Corpus;
 use crate::expect::Expectations;
@@ -81,7 +80,7 @@ struct Shared {
 }
 
 fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
-    let plan = Plan::of(corpus, config)?;
+    let plan = Plan::make(corpus, config)?;
     let skipped: Vec<Trial> = plan.skipped_files().map(|record| skip(&record)).collect();
     let shared = Arc::new(Shared {
         settings: plan.settings,
@@ -90,7 +89,7 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
     let trials = plan.jobs.into_iter().map(|job| {
         let shared = Arc::clone(&shared);
         let name = job.id.to_string();
-        Trial::test(shown(&name), move || check(&job, &shared))
+        Trial::test(shown(&name), move || job_as_test(&job, &shared))
     });
     Ok(trials.chain(skipped).collect())
 }
@@ -105,9 +104,9 @@ fn skip(record: &Record) -> Trial {
 }
 
 /// Runs all checks of one job. The failure has the messages of all that fail unexpectedly.
-fn check(job: &Job, shared: &Shared) -> Result<(), Failed> {
+fn job_as_test(job: &Job, shared: &Shared) -> Result<(), Failed> {
     let mut failures = Vec::new();
-    jobs::check(job, &shared.settings, &shared.expectations, &mut |update| {
+    jobs::check_job(job, &shared.settings, &shared.expectations, &mut |update| {
         if let Update::Found(result) = update
             && result.outcome == Outcome::Fail
         {
