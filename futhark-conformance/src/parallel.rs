@@ -1,5 +1,6 @@
 //! Work on several threads.
 
+use std::any::Any;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,6 +41,14 @@ pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
             }
         }
     });
+}
+
+/// The text of a panic that was caught; empty if it has none.
+#[must_use]
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or_default()
 }
 
 /// The number of processors.

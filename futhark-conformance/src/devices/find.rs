@@ -3,9 +3,10 @@
 
 use super::{Device, Environment, Kind, emulated_name};
 use crate::emulated::{Emulated, SETTINGS};
-use crate::parallel;
+use crate::parallel::{self, panic_text};
 use clap::ValueEnum;
 use futhark_manifest::Backend;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// When to run cuda and hip on the emulated device.
@@ -31,6 +32,17 @@ pub struct Search<'a> {
     pub memory: u64,
     /// Runs a small program on a candidate, and returns it as usable or with the reason.
     pub probe: &'a (dyn Fn(&Device) -> Device + Sync),
+}
+
+impl Search<'_> {
+    /// Runs the program on a candidate. A panic is a bug in this program, and says nothing about other devices.
+    fn try_device(&self, candidate: &Device) -> Device {
+        let probe = AssertUnwindSafe(|| (self.probe)(candidate));
+        catch_unwind(probe).unwrap_or_else(|panic| Device {
+            reason: format!("the probe itself panicked: {}", panic_text(&*panic)),
+            ..candidate.clone()
+        })
+    }
 }
 
 /// The largest number of devices of a backend.
@@ -131,7 +143,7 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
         match &built {
             Ok(emulated) => {
                 unknown.environment = emulated.environment(&settings);
-                let tried = (search.probe)(&unknown);
+                let tried = search.try_device(&unknown);
                 Device {
                     // It needs no hardware. If it does not work, its jobs must fail.
                     usable: true,
@@ -150,9 +162,9 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
     })
 }
 
-/// Runs the program on a candidate.
+/// Runs the program on a candidate, and finds the kind of the device.
 fn tried(candidate: &Device, search: &Search<'_>) -> Device {
-    let mut device = (search.probe)(candidate);
+    let mut device = search.try_device(candidate);
     let is_host = matches!(device.backend, Backend::C | Backend::Multicore);
     if !device.usable && is_host {
         // The processor is always there. If the program does not work on it, its jobs must fail.
@@ -211,4 +223,32 @@ pub(crate) fn for_newer_compilers(device: &Device, name: &str) -> Option<Device>
         options: vec!["-cl-std=CL1.2".to_owned()],
         ..device.clone()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_a_probe_is_the_reason_why_its_device_fails() {
+        let search = Search {
+            backends: &[Backend::C, Backend::Multicore, Backend::OpenCl],
+            emulate: Emulate::Never,
+            build_dir: Path::new("."),
+            memory: 0,
+            probe: &|candidate| match candidate.backend {
+                Backend::C => Device::host(Backend::C),
+                backend => panic!("no {backend}"),
+            },
+        };
+        let devices = find(&search);
+        assert!(devices[0].usable && devices[0].failure.is_empty());
+        assert!(devices[1].usable);
+        assert_eq!(
+            devices[1].failure,
+            "the probe itself panicked: no multicore"
+        );
+        assert!(!devices[2].usable);
+        assert_eq!(devices[2].reason, "the probe itself panicked: no opencl");
+    }
 }

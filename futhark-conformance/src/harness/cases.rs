@@ -9,6 +9,7 @@ use super::env::{Env, locked};
 use crate::compare::Difference;
 use crate::emulated::FINDINGS;
 use crate::lines::shortened;
+use crate::parallel::panic_text;
 use crate::pattern::CheckPattern;
 use crate::protocol::{CaseStart, Earlier, Event};
 use crate::record::{CaseResult, Cause, Outcome};
@@ -398,9 +399,7 @@ const OUT_OF_TIME: &str =
 /// The result of a case. A panic is a bug in the check; the results of other checks are still valid.
 fn caught(body: impl FnOnce() -> CheckResult) -> CheckResult {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let text = text.unwrap_or_default();
+        let text = panic_text(&*panic);
         Err(Stop::error(format!("the check itself panicked: {text}")))
     })
 }
