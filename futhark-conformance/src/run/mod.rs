@@ -209,17 +209,20 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
     };
     let interrupted = match config.resume {
         true => Interrupted::read(&target.path, &plan.header, jobs, &settings.run),
-        false => Ok(Interrupted::default()),
+        false => Ok(None),
     };
     let interrupted = interrupted.map_err(usage)?;
+    let kept = interrupted.as_ref().map(|found| found.finished.len());
+    let interrupted = interrupted.unwrap_or_default();
     let is_new = |job: &&Job| !interrupted.finished.contains(&job.id);
     let until = config.budget.map(|time| begun + time);
     let queue = Queue::new(jobs.iter().filter(is_new), until);
     let count = queue.waiting().len();
     announce(&plan, count);
-    if config.resume {
-        let kept = counted(interrupted.finished.len(), "job");
-        errln!("--resume keeps the results of {kept}");
+    match kept {
+        Some(kept) => errln!("--resume keeps the results of {}", counted(kept, "job")),
+        None if config.resume => errln!("--resume: there are no results yet, so every job runs"),
+        None => {}
     }
     let json = JsonReport::create(target.clone(), &plan.header);
     let mut results = Results {

@@ -26,8 +26,8 @@ pub struct Interrupted {
 
 impl Interrupted {
     /// Reads the results of an interrupted run in `file`, and finds the jobs that need not run again: those
-    /// that have ended, of programs that have not changed, nor a file that they import. There are none if the file does
-    /// not exist.
+    /// that have ended, of programs that have not changed, nor a file that they import. `None` if the file does not
+    /// exist.
     ///
     /// # Errors
     /// If the results cannot be read, or are of a run with other compilers, devices or options.
@@ -36,9 +36,9 @@ impl Interrupted {
         header: &Header,
         jobs: &[Job],
         run: &RunSpec,
-    ) -> anyhow::Result<Interrupted> {
+    ) -> anyhow::Result<Option<Interrupted>> {
         if !file.is_file() {
-            return Ok(Interrupted::default());
+            return Ok(None);
         }
         let cannot = || format!("cannot resume the run of {}", file.display());
         let old = Lines::read(file).with_context(cannot)?;
@@ -69,7 +69,7 @@ impl Interrupted {
             Line::Finished(end) => finished.contains(&end.job),
             _ => false,
         });
-        Ok(Interrupted { finished, lines })
+        Ok(Some(Interrupted { finished, lines }))
     }
 }
 

@@ -354,8 +354,12 @@ fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
         let output = corpus.run(&[&[".", "--all"], options].concat());
         (output.status.code(), text(&output))
     };
-    let (code, said) = run(&[]);
+    let (code, said) = run(&["--resume"]);
     assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("--resume: there are no results yet"),
+        "{said}"
+    );
     corpus.write("lib/inc.fut", "def inc (x: i32) = x + 2\n");
     let (code, said) = run(&["--resume"]);
     assert_eq!(code, Some(1), "{said}");
