@@ -2,7 +2,7 @@
 //!
 //! The manifest does not say which sizes must be equal, so [`Call::learn`] finds that out by trial calls. A call
 //! with wrong sizes fails before it computes anything, so trials are cheap: first with all sizes equal,
-//! then with one changed, then with two. A scalar may be a size, or the number of iterations of a loop:
+//! then with one changed, then with two, and then with an extent that is the product of two scalars. A scalar may be a size, or the number of iterations of a loop:
 //! then the time or the size of the result grows with it.
 
 use super::input::Input;
@@ -60,6 +60,8 @@ pub struct Scalar {
 pub enum Extent {
     /// The value of the variable with this number.
     Variable(usize),
+    /// The product of the variables with these numbers.
+    Product(usize, usize),
     /// This value only, according to the trial calls.
     Fixed(usize),
 }
@@ -96,6 +98,7 @@ impl Call {
     pub fn variables(&self) -> usize {
         let numbers = self.extents.iter().map(|extent| match extent {
             Extent::Variable(number) => number + 1,
+            Extent::Product(one, other) => one.max(other) + 1,
             Extent::Fixed(_) => 0,
         });
         numbers.max().unwrap_or(0)
@@ -106,6 +109,7 @@ impl Call {
     pub fn extents(&self, variables: &[usize]) -> Vec<usize> {
         let extents = self.extents.iter().map(|extent| match extent {
             Extent::Variable(number) => variables[*number],
+            Extent::Product(one, other) => variables[*one] * variables[*other],
             Extent::Fixed(size) => *size,
         });
         extents.collect()
@@ -330,13 +334,22 @@ impl<'a> Lesson<'a> {
                 self.call.entry
             )
         })?;
-        let groups = if count <= MAX_SIZES {
+        let mut groups = if count <= MAX_SIZES {
             self.groups(&base)
         } else {
             vec![(0..count).collect()]
         };
         let plain = self.call.clone();
-        self.settle(&base, &groups);
+        let is_complete = groups.iter().map(Vec::len).sum::<usize>() == count;
+        let product = (!is_complete).then(|| self.product(&base)).flatten();
+        match product {
+            Some(sizes) => {
+                groups.retain(|group| sizes.iter().all(|size| !group.contains(size)));
+                self.settle(&base, &groups);
+                self.settle_product(sizes);
+            }
+            None => self.settle(&base, &groups),
+        }
         // Verifies that all groups are valid together.
         let variables: Vec<usize> = (0..self.call.variables())
             .map(|number| 2 + number)
@@ -424,6 +437,38 @@ impl<'a> Lesson<'a> {
                 }
             }
             variable += 1;
+        }
+    }
+
+    /// Finds an extent that is the product of two scalars, as in `(n: i64) (m: i64) (xs: [n * m]i32)`: its number
+    /// among the sizes, and those of the scalars.
+    fn product(&mut self, base: &[usize]) -> Option<[usize; 3]> {
+        let extents = self.call.extents.len();
+        for extent in 0..extents {
+            for one in extents..base.len() {
+                for other in one + 1..base.len() {
+                    let mut sizes = base.to_vec();
+                    (sizes[extent], sizes[one], sizes[other]) = (6, 2, 3);
+                    let is_accepted = self.accepts(&sizes);
+                    sizes[extent] = 5;
+                    if is_accepted && !self.accepts(&sizes) {
+                        return Some([extent, one, other]);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Records a product: each of its scalars is the extent of no array, and has a variable of its own.
+    fn settle_product(&mut self, [extent, one, other]: [usize; 3]) {
+        let extents = self.call.extents.len();
+        let variable = self.call.variables();
+        self.call.extents[extent] = Extent::Product(variable, variable + 1);
+        for (number, scalar) in [one, other].into_iter().enumerate() {
+            let scalar = self.candidates[scalar - extents];
+            self.call.scalars[scalar].role = Role::Size(extents + number);
+            self.call.extents.push(Extent::Variable(variable + number));
         }
     }
 
@@ -583,6 +628,18 @@ mod tests {
         assert_eq!(call.scalars[0].role, Role::Size(0));
         assert_eq!(call.scalars[1].role, Role::Any);
         assert_eq!(call.variables(), 1);
+    }
+
+    #[test]
+    fn a_product_of_two_arguments_is_found() {
+        // (n: i64) (m: i64) [n * m] [k]
+        let call = learnt(&call(&[1, 1], 2), |s| s[0] * s[1] == s[2]);
+        assert_eq!(call.variables(), 3);
+        assert_eq!(call.extents(&[9, 2, 3]), [6, 9, 2, 3]);
+        assert_eq!(
+            [0, 1].map(|one: usize| call.scalars[one].role),
+            [Role::Size(2), Role::Size(3)]
+        );
     }
 
     #[test]
