@@ -44,7 +44,8 @@ pub fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Compiles and loads a program, and runs the checks. A step that fails skips the checks that depend on it.
+/// Compiles and loads a program, and runs the checks. If it does not compile or load, or there is no device, the checks
+/// that need a context are skipped.
 fn check_program(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
     let blocks = cases.obtain("blocks", "syntax", || read_blocks(program));
     let blocks = blocks.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The contract between the supervising process and its child processes.
+//! What a run, the parent, and its child processes tell each other.
 //!
 //! The parent passes one [`JobSpec`] as a line of JSON; the child answers with a stream of [`Event`]s on its
 //! standard output, to which the compiled program and the driver may write as well.

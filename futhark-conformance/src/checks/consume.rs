@@ -194,7 +194,7 @@ impl Case<'_> {
             // Even if the call fails, no value may change.
             Err(_) => {}
         }
-        held.check()
+        held.compare()
     }
 
     /// Two arguments that share memory must give the same results as two copies.

@@ -286,7 +286,7 @@ impl<'a> Held<'a> {
     }
 
     /// Compares every value with its snapshot.
-    pub fn check(&self) -> CheckResult {
+    pub fn compare(&self) -> CheckResult {
         let mut values = self.values.iter();
         values.try_for_each(|(what, ty, value, contents)| {
             let location = format!("{what}, after the call");

@@ -2,8 +2,8 @@
 //!
 //! The manifest does not say which sizes must be equal, so [`Call::learn`] finds that out by trial calls. A call
 //! with wrong sizes fails before it computes anything, so trials are cheap: first with all sizes equal,
-//! then with one changed, then with two, and then with an extent that is the product of two scalars. A scalar may be a size, or the number of iterations of a loop:
-//! then the time or the size of the result grows with it.
+//! then with one changed, then with two, and then with an extent that is the product of two scalars. A scalar may be a
+//! size, or the number of iterations of a loop: then the time or the size of the result grows with it.
 
 use super::input::Input;
 use super::strategy::sample;

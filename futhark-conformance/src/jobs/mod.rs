@@ -85,14 +85,9 @@ pub struct Settings {
 /// A message about a job.
 #[derive(Clone, Debug)]
 pub enum Update {
-    /// A case begins.
-    Case {
-        /// The check.
-        check: String,
-        /// The case.
-        case: String,
-    },
-    /// A case has ended with a result, which the expectations have judged.
+    /// The case with this name begins.
+    Begin(String),
+    /// A case has ended with a result, which the expected failures have judged.
     Found(CaseResult),
     /// Something that is neither a result nor a failure.
     Remark(String),
@@ -213,10 +208,7 @@ impl JobState {
         self.last_event = Instant::now();
         match event {
             Event::Begin(start) => {
-                send(Update::Case {
-                    check: start.check.clone(),
-                    case: start.case.clone(),
-                });
+                send(Update::Begin(start.name()));
                 self.case = Some(RunningCase {
                     start,
                     begun: self.last_event,
@@ -227,10 +219,7 @@ impl JobState {
                 send(Update::Found(result));
             }
             Event::EndQuietly => self.end_case(),
-            Event::Waiting => send(Update::Case {
-                check: "compile".to_owned(),
-                case: "waiting for another run".to_owned(),
-            }),
+            Event::Waiting => send(Update::Begin("compile: waiting for another run".to_owned())),
             Event::Remark { text } => send(Update::Remark(text)),
             Event::Device { .. } | Event::Done => {}
         }

@@ -4,13 +4,13 @@
 //!
 //! * A reader of the child's standard output parses events and sends them into a channel.
 //! * A reader of its standard error keeps the last lines, for the message if the child dies.
-//! * The supervisor waits for the channel, at most as long as the current case may take.
+//! * The thread of the job waits for the channel, at most as long as the current case may take ([`Process::listen`]).
 //!
-//! A wait ends in one of four ways. An event arrives: the supervisor handles it and waits again,
-//! with a new time limit. The time limit passes, as [`crate::stopwatch`] measures it: the supervisor kills the child's process group,
-//! which includes the compilers that the child started. The child ends: the supervisor kills the
+//! A wait ends in one of four ways. An event arrives: the thread handles it and waits again,
+//! with a new time limit. The time limit passes, as [`crate::stopwatch`] measures it: the thread kills the child's process
+//! group, which includes the compilers that the child started. The child ends: the thread kills the
 //! rest of the group, and reads what is left of the output. The channel closes, because the child
-//! has closed its standard output: the supervisor waits until the child has ended, and kills it if
+//! has closed its standard output: the thread waits until the child has ended, and kills it if
 //! that takes longer than the time limit.
 //!
 //! Both readers end when the pipes close, which is when the last process of the group has ended. A

@@ -56,7 +56,7 @@ impl ReportFiles {
             if !target.is_special {
                 used.push((option, target.path.clone()));
             }
-            target.check().map_err(failed(path))?;
+            target.must_be_writable().map_err(failed(path))?;
             targets.push((format, target));
         }
         Ok(targets)
@@ -100,7 +100,7 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot.
-    pub(crate) fn check(&self) -> io::Result<()> {
+    pub(crate) fn must_be_writable(&self) -> io::Result<()> {
         match self.is_special {
             true => self.open_special().map(drop),
             false => new_beside(&self.path).map(drop),
@@ -165,7 +165,7 @@ mod tests {
         fs::write(at("page"), "old").unwrap();
         symlink("page", at("link")).unwrap();
         let target = Target::new(&at("link")).unwrap();
-        target.check().unwrap();
+        target.must_be_writable().unwrap();
         let failed = target.write(|out| {
             out.write_all(b"half")?;
             Err(io::Error::other("the disk is full"))

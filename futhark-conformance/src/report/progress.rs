@@ -45,8 +45,8 @@ impl Progress {
     }
 
     /// A case of a job begins.
-    pub fn case(&mut self, job: &JobId, check: &str, case: &str) {
-        let message = format!("{job}: {check} {case}");
+    pub fn begin(&mut self, job: &JobId, case: &str) {
+        let message = format!("{job}: {case}");
         self.bar.set_message(shown(&message).into_owned());
     }
 

@@ -272,7 +272,7 @@ fn record_job(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
     jobs::check_job(job, &plan.settings, &plan.expectations, &mut |update| {
         let mut results = results();
         match update {
-            Update::Case { check, case } => results.progress.case(&id, &check, &case),
+            Update::Begin(case) => results.progress.begin(&id, &case),
             Update::Remark(text) => results.progress.remark(&id, &text),
             Update::Found(result) => {
                 counts.add(result.outcome);
