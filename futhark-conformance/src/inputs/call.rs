@@ -340,15 +340,14 @@ impl<'a> Lesson<'a> {
             vec![(0..count).collect()]
         };
         let plain = self.call.clone();
-        let is_complete = groups.iter().map(Vec::len).sum::<usize>() == count;
-        let product = (!is_complete).then(|| self.product(&base)).flatten();
-        match product {
-            Some(sizes) => {
-                groups.retain(|group| sizes.iter().all(|size| !group.contains(size)));
-                self.settle(&base, &groups);
-                self.settle_product(sizes);
-            }
-            None => self.settle(&base, &groups),
+        if groups.iter().map(Vec::len).sum::<usize>() < count
+            && let Some(sizes) = self.product(&base)
+        {
+            groups.retain(|group| sizes.iter().all(|size| !group.contains(size)));
+            self.settle(&base, &groups);
+            self.settle_product(sizes);
+        } else {
+            self.settle(&base, &groups);
         }
         // Verifies that all groups are valid together.
         let variables: Vec<usize> = (0..self.call.variables())
