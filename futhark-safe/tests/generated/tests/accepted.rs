@@ -1,8 +1,7 @@
 //! Correct versions of the mistakes in `refused`.
 
 use futhark_safe_generated_tests::{
-    golden_entries as entries, golden_record_arrays as record_arrays, golden_records as records,
-    golden_sums as sums,
+    golden_entries as entries, golden_records as records, golden_sums as sums,
 };
 
 use futhark_safe::Result;
@@ -58,12 +57,6 @@ fn every_variant(shape: &sums::Shape) -> Result<f64> {
     })
 }
 
-fn a_rank_of_this_program(
-    xs: &record_arrays::Array<f64, 1>,
-) -> Result<record_arrays::Array<f64, 2>> {
-    xs.reshape([1, xs.len()])
-}
-
 #[test]
 fn values_are_send_and_sync() {
     fn go<T: Send + Sync>() {}
@@ -76,6 +69,5 @@ fn values_are_send_and_sync() {
         a_batch,
         a_value_of_this_program,
         every_variant,
-        a_rank_of_this_program,
     );
 }
