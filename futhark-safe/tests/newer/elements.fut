@@ -26,6 +26,3 @@ entry sum_rows [n] [k] (rs: [n](row [k])) : f32 =
   f32.sum (map (\r -> f32.i64 r.id * f32.sum r.xs) rs)
 entry sum_shapes (ss: []shape) : f32 =
   f32.sum (map (\s -> match s case #dot i -> f32.i32 i case #box xs -> f32.sum xs) ss)
-
--- On a device the call returns before it fails.
-entry bad_points [n] (ps: [n]pt) (is: []i64) : []pt = map (\i -> ps[i]) is

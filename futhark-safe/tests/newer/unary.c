@@ -12,15 +12,12 @@ static int newer_single(struct futhark_opaque_single **out) {
 
 int futhark_free_opaque_single(struct futhark_context *ctx, struct futhark_opaque_single *obj)
 {
-    (void) ctx;
     free(obj);
     return 0;
 }
 
 int futhark_store_opaque_single(struct futhark_context *ctx, const struct futhark_opaque_single *obj, void **p, size_t *n)
 {
-    (void) ctx;
-    (void) obj;
     *n = 0;
     if (p != NULL && *p == NULL)
         *p = malloc(*n);
@@ -30,37 +27,27 @@ int futhark_store_opaque_single(struct futhark_context *ctx, const struct futhar
 struct futhark_opaque_single *futhark_restore_opaque_single(struct futhark_context *ctx, const void *p)
 {
     struct futhark_opaque_single *obj;
-
-    (void) ctx;
-    (void) p;
     return newer_single(&obj) == 0 ? obj : NULL;
 }
 
 int futhark_new_opaque_single_only(struct futhark_context *ctx, struct futhark_opaque_single **out)
 {
-    (void) ctx;
     return newer_single(out);
 }
 
 int futhark_destruct_opaque_single_only(struct futhark_context *ctx, const struct futhark_opaque_single *obj)
 {
-    (void) ctx;
-    (void) obj;
     return FUTHARK_SUCCESS;
 }
 
 int futhark_variant_opaque_single(struct futhark_context *ctx, const struct futhark_opaque_single *v)
 {
-    (void) ctx;
-    (void) v;
     return 0;
 }
 
 int futhark_entry_single(struct futhark_context *ctx, struct futhark_opaque_single **out0, const int32_t in0)
 {
     int ret;
-
-    (void) in0;
     lock_lock(&ctx->lock);
     ret = newer_single(out0);
     lock_unlock(&ctx->lock);
@@ -69,7 +56,6 @@ int futhark_entry_single(struct futhark_context *ctx, struct futhark_opaque_sing
 
 int futhark_entry_of_single(struct futhark_context *ctx, int32_t *out0, const struct futhark_opaque_single *in0)
 {
-    (void) in0;
     lock_lock(&ctx->lock);
     *out0 = 7;
     lock_unlock(&ctx->lock);
@@ -79,14 +65,11 @@ int futhark_entry_of_single(struct futhark_context *ctx, int32_t *out0, const st
 // The second field of the record has no component.
 int futhark_new_opaque_holder(struct futhark_context *ctx, struct futhark_opaque_holder **out, const int32_t f_n, const struct futhark_opaque_single *f_s)
 {
-    (void) f_s;
     return newer_new_holder(ctx, out, f_n);
 }
 
 int futhark_project_opaque_holder_s(struct futhark_context *ctx, struct futhark_opaque_single **out, const struct futhark_opaque_holder *obj)
 {
-    (void) ctx;
-    (void) obj;
     return newer_single(out);
 }
 
@@ -105,8 +88,6 @@ int futhark_destruct_opaque_payload_some(struct futhark_context *ctx, int32_t *v
 
 int futhark_variant_opaque_payload(struct futhark_context *ctx, const struct futhark_opaque_payload *v)
 {
-    (void) ctx;
-    (void) v;
     return 0;
 }
 
@@ -122,8 +103,6 @@ int futhark_destruct_opaque_row_wrap(struct futhark_context *ctx, struct futhark
 
 int futhark_variant_opaque_row(struct futhark_context *ctx, const struct futhark_opaque_row *v)
 {
-    (void) ctx;
-    (void) v;
     return 0;
 }
 

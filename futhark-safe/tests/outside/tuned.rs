@@ -16,15 +16,19 @@ fn main() -> Result<(), Error> {
 }
 "#;
 
-/// Prints which of two kernels runs.
+/// Prints which of two kernels runs: with the embedded tuning, and without one.
 const MAIN: &str = r#"
+use futhark_safe::Tuning;
+
 futhark_safe::include_program!(stats);
 
 fn main() -> Result<(), futhark_safe::Error> {
     let config = stats::Config::new().backend(futhark_safe::Backend::OpenCl).profiling(true);
-    let ctx = stats::Context::new(&config)?;
-    let sums = ctx.entry().sums(&ctx.array_nd([2, 2], &[1.0f32, 2.0, 3.0, 4.0])?)?;
-    println!("{:?} {}", sums.to_vec()?, ctx.report()?.contains("segred"));
+    for config in [config.clone(), config.tuning(&Tuning::default())] {
+        let ctx = stats::Context::new(&config)?;
+        let sums = ctx.entry().sums(&ctx.array_nd([2, 2], &[1.0f32, 2.0, 3.0, 4.0])?)?;
+        print!("{:?} {}; ", sums.to_vec()?, ctx.report()?.contains("segred"));
+    }
     Ok(())
 }
 "#;
@@ -46,7 +50,8 @@ fn a_tuning_file_beside_the_program_is_embedded() {
         assert!(output.status.success(), "{said}");
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
     };
-    prints(&[("FUTHARK_VENDOR", "update")], "[3.0, 7.0] true");
+    let update = [("FUTHARK_VENDOR", "update")];
+    prints(&update, "[3.0, 7.0] true; [3.0, 7.0] true;");
     // Without Futhark, and after a change of the file.
     package.write("stats.fut.tuning", "sums.suff_outer_par_0=1\n");
     let path = no_futhark();
@@ -56,7 +61,7 @@ fn a_tuning_file_beside_the_program_is_embedded() {
         ("FUTHARK", ""),
         ("FUTHARK_TOOLCHAIN", &*toolchain),
     ];
-    prints(&without, "[3.0, 7.0] false");
+    prints(&without, "[3.0, 7.0] false; [3.0, 7.0] true;");
 
     package.write("stats.fut.tuning", "\nsums.suff_outer_par_1=1\n");
     let words = [

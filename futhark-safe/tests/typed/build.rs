@@ -30,8 +30,7 @@ fn main() -> Result<(), Error> {
         .iter()
         .map(|name| program(name, &TYPES).serde(["record_nesting", "sums"].contains(name)));
     let mut programs: Vec<Program> = types.collect();
-    programs
-        .extend(["arrays", "opaques", "rows", "state", "stored"].map(|name| program(name, &ALL)));
+    programs.extend(["arrays", "state", "stored"].map(|name| program(name, &ALL)));
     programs.extend(["first", "twin"].map(|name| program(name, &HOST)));
     programs.push(program("names", &[Backend::C]));
     // As users compile it: jumps out of optimised code are tested, too.

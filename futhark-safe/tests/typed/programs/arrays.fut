@@ -65,8 +65,5 @@ entry poke (p: *pair) (v: i32) : *[]i32 = p.left with [0] = v
 
 entry sum [n] (xs: [n]i32) : i32 = i32.sum xs
 
--- Fails on GPU backends after the call has returned, elsewhere in it.
-entry checked [n] (xs: [n]i32) : [n]i32 = map (\x -> assert (x > 0) (x + 1)) xs
-
 -- The runtime does not survive the least number divided by -1.
 entry divide (a: i64) (b: i64) : i64 = a / b

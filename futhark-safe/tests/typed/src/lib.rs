@@ -1,15 +1,10 @@
 //! The programs of the tests, compiled by the build script.
 #![forbid(unsafe_code)]
 
-pub mod checkpoint;
-pub mod stress;
-
 futhark_safe::include_program!(pub arrays);
 futhark_safe::include_program!(pub basics);
 futhark_safe::include_program!(pub elements);
 futhark_safe::include_program!(pub names);
-futhark_safe::include_program!(pub opaques);
-futhark_safe::include_program!(pub rows);
 futhark_safe::include_program!(pub state);
 futhark_safe::include_program!(pub stored);
 futhark_safe::include_program!(pub records);

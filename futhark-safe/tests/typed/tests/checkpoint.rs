@@ -1,9 +1,9 @@
 //! Values that are restored from files without `unsafe`: accepted after complete checks, or sealed.
 
 use futhark_safe::stored::Key;
-use futhark_safe::{Backend, Config, ErrorKind, OpaqueTag, Result, Stored, Untrusted};
-use futhark_safe_typed_tests::checkpoint::Simulation;
-use futhark_safe_typed_tests::{opaque_arrays, state, stored, tuples};
+use futhark_safe::{Backend, Config, ErrorKind, OpaqueTag, Stored, Untrusted};
+use futhark_safe_typed_tests::state::{self, State};
+use futhark_safe_typed_tests::{opaque_arrays, stored, tuples};
 
 use super::stored::forge;
 
@@ -13,39 +13,28 @@ fn context(backend: Backend) -> state::Context {
     state::Context::new(&Config::new().backend(backend)).unwrap()
 }
 
-fn start(ctx: &state::Context) -> Simulation<state::State> {
+fn start(ctx: &state::Context) -> State {
     let (pos, vel) = (ctx.array(&[0.0, 1.0]), ctx.array(&[1.0, -2.0]));
-    let state = ctx.entry().start(&pos.unwrap(), &vel.unwrap()).unwrap();
-    Simulation {
-        ctx: ctx.clone(),
-        state,
-    }
-}
-
-fn step(simulation: &mut Simulation<state::State>) -> Result<()> {
-    let entry = simulation.ctx.entry();
-    simulation.state = entry.step(&mut simulation.state, 1.0)?;
-    Ok(())
+    ctx.entry().start(&pos.unwrap(), &vel.unwrap()).unwrap()
 }
 
 #[test]
 fn a_simulation_resumes_on_another_backend() {
     let (c, multicore) = (context(Backend::C), context(Backend::Multicore));
-    let mut simulation = start(&c);
+    let mut state = start(&c);
     for _ in 0..10 {
-        step(&mut simulation).unwrap();
+        state = c.entry().step(state, 1.0).unwrap();
     }
-    let (saved, sealed) = (simulation.save().unwrap(), simulation.seal(&KEY).unwrap());
-    drop((simulation, c));
-    for resumed in [
-        Simulation::resume(&multicore, &saved),
-        Simulation::unseal(&multicore, &KEY, &sealed),
-    ] {
-        let mut resumed: Simulation<state::State> = resumed.unwrap();
-        step(&mut resumed).unwrap();
-        let pos = resumed.state.pos().unwrap();
+    let stored = state.store().unwrap();
+    let (saved, sealed) = (stored.to_bytes().unwrap(), stored.seal(&KEY).unwrap());
+    drop((state, c));
+    let saved = Untrusted::from_bytes(&saved).and_then(Untrusted::accept::<State>);
+    for stored in [saved, Stored::unseal(&KEY, &sealed)] {
+        let resumed = multicore.restore(&stored.unwrap()).unwrap();
+        let resumed = multicore.entry().step(resumed, 1.0).unwrap();
+        let pos = resumed.pos().unwrap();
         assert_eq!(pos.to_vec().unwrap(), [11.0, -21.0]);
-        assert_eq!(resumed.state.steps().unwrap(), 11);
+        assert_eq!(resumed.steps().unwrap(), 11);
     }
 }
 
@@ -125,45 +114,13 @@ fn accepted_sizes_that_do_not_match_are_errors_of_calls() {
     assert!(first_is_array, "the order of the fields has changed");
     let body = [&two[..31], &three[39..]].concat();
     let forged = forge(&program, "state", &body);
-    let stored = forged.accept::<state::State>().unwrap();
+    let stored = forged.accept::<State>().unwrap();
     let mut state = ctx.restore(&stored).unwrap();
     let error = ctx.entry().step(&mut state, 1.0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Program, "{error}");
     assert!(error.to_string().contains("sizes"), "{error}");
     // Refused before it started.
     assert_eq!(state.store().unwrap().body(), body);
-}
-
-/// Each changed body of accepted types is rejected, or is a value that calls can use.
-#[test]
-fn changed_bytes_are_refused_or_can_be_used() {
-    let (c, multicore) = (context(Backend::C), context(Backend::Multicore));
-    let simulation = start(&c);
-    let found = untrusted(&simulation.state);
-    let (program, good) = (found.program_id(), found.body());
-    let (mut refused, mut used) = (0, 0);
-    for i in 0..good.len() {
-        for change in [1, 2, 3, 0x7f, 0x80, 0xff] {
-            let mut body = good.to_vec();
-            body[i] ^= change;
-            match forge(program, "state", &body).accept::<state::State>() {
-                Ok(stored) => {
-                    for ctx in [&c, &multicore] {
-                        let mut state = ctx.restore(&stored).unwrap();
-                        assert_eq!(state.store().unwrap().body(), body);
-                        state = ctx.entry().step(&mut state, 1.0).unwrap();
-                        ctx.entry().place(state, 1, 0.0).unwrap();
-                    }
-                    used += 1;
-                }
-                Err(error) => {
-                    assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
-                    refused += 1;
-                }
-            }
-        }
-    }
-    assert!(refused > 100 && used > 100, "{refused} and {used}");
 }
 
 #[test]
@@ -199,7 +156,11 @@ fn a_sealed_value_needs_its_key_program_type_and_every_byte() {
     // A correct MAC of another type, and of another program.
     let point = ctx.entry().point(1.0, 2.0).unwrap().store().unwrap();
     refused(&KEY, &point.seal(&KEY).unwrap(), "got one of type pt");
-    let other = start(&context(Backend::C)).seal(&KEY).unwrap();
+    let other = start(&context(Backend::C))
+        .store()
+        .unwrap()
+        .seal(&KEY)
+        .unwrap();
     let error = Stored::<stored::Pt>::unseal(&KEY, &other).unwrap_err();
     assert!(
         error.to_string().contains("got one of type state"),

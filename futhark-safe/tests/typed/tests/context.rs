@@ -1,6 +1,6 @@
 //! Configuration and reports of contexts.
 
-use futhark_safe::{Backend, Config, ErrorKind, TuningClass};
+use futhark_safe::{Backend, Config, ErrorKind, Tuning, TuningClass, TuningParam};
 use futhark_safe_typed_tests::basics;
 
 use super::support::{BACKENDS, lock};
@@ -48,26 +48,44 @@ fn a_profiled_context_reports_events() {
 
 #[test]
 fn only_listed_tuning_parameters_can_be_set() {
+    let of_opencl = basics::Context::tuning_params_of(Backend::OpenCl).unwrap();
+    let known = of_opencl[0].name();
+    let tuning = Tuning::parse(&format!("{known}=32")).unwrap();
     for &backend in BACKENDS {
         let _device = lock(backend);
-        let ctx = basics::Context::new(&Config::new().backend(backend)).unwrap();
-        let names = ctx.tuning_params();
+        let base = Config::new().backend(backend);
+        let names = basics::Context::tuning_params_of(backend).unwrap();
         assert_eq!(names.is_empty(), backend != Backend::OpenCl, "{backend}");
-        assert_eq!(names, basics::Context::tuning_params_of(backend).unwrap());
-        drop(ctx);
-        let mut config = Config::new().backend(backend);
-        for param in &names {
-            config = config.tuning_param(param.name(), 32);
-        }
-        let ctx = basics::Context::new(&config).unwrap();
+        let set = |config: Config, param: &TuningParam| config.tuning_param(param.name(), 32);
+        let ctx = basics::Context::new(&names.iter().fold(base.clone(), set)).unwrap();
+        assert_eq!(names, ctx.tuning_params());
         assert_eq!(total(&ctx), 3.0, "{backend}: {names:?}");
-        let unknown = Config::new().backend(backend).tuning_param("no.such", 1);
-        let error = basics::Context::new(&unknown).unwrap_err();
-        assert_eq!(
-            error.kind(),
-            ErrorKind::InvalidArgument,
-            "{backend}: {error}"
+        drop(ctx);
+        // A tuning can be for another backend of the program.
+        let ctx = basics::Context::new(&base.clone().tuning(&tuning)).unwrap();
+        let no_effect = format!(
+            "line 1: `{known}` has no effect: backend {backend} has no such tuning parameter"
         );
-        assert!(error.to_string().contains("no.such"), "{backend}: {error}");
+        let expected = match names.is_empty() {
+            true => vec![no_effect],
+            false => vec![],
+        };
+        assert_eq!(ctx.warnings(), expected);
+        drop(ctx);
+        unknown_is_an_error(&base);
+    }
+    // Not a failure of each backend.
+    unknown_is_an_error(&Config::new());
+}
+
+fn unknown_is_an_error(base: &Config) {
+    let tuning = Tuning::parse("no.such=1").unwrap();
+    for unknown in [
+        base.clone().tuning_param("no.such", 1),
+        base.clone().tuning(&tuning),
+    ] {
+        let error = basics::Context::new(&unknown).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert!(error.to_string().contains("no.such"), "{error}");
     }
 }

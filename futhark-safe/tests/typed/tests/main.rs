@@ -11,7 +11,6 @@ mod several_programs;
 mod state;
 mod stored;
 mod support;
-mod tuning;
 mod unary;
 mod usage;
 mod values;

@@ -2,8 +2,7 @@
 //! component if there is no payload.
 
 use futhark_safe_typed_tests::unary::{
-    ArrayPayload, Box, Context, Holder, HolderFields, Payload, PayloadVariant, Row, RowVariant,
-    Single, SingleVariant,
+    Context, Payload, PayloadVariant, Row, RowVariant, Single, SingleVariant,
 };
 
 use super::support::each;
@@ -29,22 +28,6 @@ fn a_sum_without_components_is_a_value_like_any_other() {
 }
 
 #[test]
-fn a_field_without_components_takes_no_memory() {
-    each(|ctx: Context| {
-        let single = Single::new(&ctx, &SingleVariant::Only).unwrap();
-        let holder = Holder::new(&ctx, 5, &single).unwrap();
-        drop(single);
-        let HolderFields { n, s } = holder.fields().unwrap();
-        assert_eq!((n, s.variant_name().unwrap()), (5, "only"));
-        assert_eq!(ctx.entry().of_holder(&holder).unwrap(), 5);
-        let stored = holder.store().unwrap();
-        assert_eq!(stored.body().len(), 7 + 4);
-        let back: Holder = ctx.restore(&stored).unwrap();
-        assert_eq!(ctx.entry().of_holder(&back).unwrap(), 5);
-    });
-}
-
-#[test]
 fn a_payload_has_no_tag_before_it() {
     each(|ctx: Context| {
         let payload = Payload::new(&ctx, &PayloadVariant::Some(3, 0.5)).unwrap();
@@ -62,23 +45,5 @@ fn a_payload_has_no_tag_before_it() {
         let row = ctx.entry().grow(row).unwrap();
         assert_eq!(xs.to_vec().unwrap(), [1, 2, 3]);
         assert_eq!(ctx.entry().of_row(&row).unwrap(), 9 + 2 + 3);
-    });
-}
-
-#[test]
-fn sums_without_a_tag_are_fields_and_elements() {
-    each(|ctx: Context| {
-        let boxed: Box = ctx.entry().r#box(4).unwrap();
-        let PayloadVariant::Some(a, b) = boxed.p().unwrap().destruct().unwrap();
-        assert_eq!((a, b), (4, 0.5));
-        let back: Box = ctx.restore(&boxed.store().unwrap()).unwrap();
-        assert_eq!(ctx.entry().of_box(&back).unwrap(), 4.5);
-
-        let payloads: ArrayPayload = ctx.entry().payloads(5).unwrap();
-        assert_eq!(payloads.shape(), [5]);
-        let PayloadVariant::Some(a, b) = payloads.index(3).unwrap().destruct().unwrap();
-        assert_eq!((a, b), (3, 1.5));
-        let back: ArrayPayload = ctx.restore(&payloads.store().unwrap()).unwrap();
-        assert_eq!(ctx.entry().of_payloads(&back).unwrap(), 5.0);
     });
 }

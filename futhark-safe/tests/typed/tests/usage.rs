@@ -1,34 +1,9 @@
-//! Which backend, devices, copies and profiles a context reports, and threads that share one.
-
-use std::sync::atomic::Ordering;
+//! Which backend, devices, copies and profiles a context reports.
 
 use futhark_safe::{Backend, Config, ErrorKind};
-use futhark_safe_typed_tests::{basics, stress};
+use futhark_safe_typed_tests::basics;
 
 use super::support::{BACKENDS, each, lock, lock_device};
-
-#[test]
-fn threads_mix_operations_and_failures() {
-    each(|ctx: basics::Context| {
-        let gpu = ctx.backend().is_gpu();
-        let (threads, rounds) = if gpu { (4, 9) } else { (8, 90) };
-        let counts = stress::run(&ctx, threads, rounds).unwrap();
-        let failed = counts.failed.load(Ordering::Relaxed);
-        let right = counts.right.load(Ordering::Relaxed);
-        assert_eq!(failed + right, threads * rounds, "{counts:?}");
-        assert!(failed > 0 && right > 0, "{counts:?}");
-        assert_eq!(counts.lost.load(Ordering::Relaxed) == 0, gpu, "{counts:?}");
-        let used = ctx.memory().unwrap();
-        ctx.close().unwrap();
-        let fresh = basics::Context::new(&Config::new().backend(if gpu {
-            Backend::OpenCl
-        } else {
-            Backend::C
-        }));
-        let fresh = fresh.unwrap().memory().unwrap();
-        assert_eq!((used.host, used.device), (fresh.host, fresh.device));
-    });
-}
 
 #[test]
 #[cfg_attr(

@@ -1,9 +1,9 @@
 //! Scalars, arrays, consumption, errors and threads.
 
 use futhark_safe::{Backend, Config, ErrorKind, f16};
-use futhark_safe_typed_tests::{basics, names, opaques};
+use futhark_safe_typed_tests::{basics, names};
 
-use super::support::{BACKENDS, each, lock};
+use super::support::each;
 
 #[test]
 fn comments_in_the_source_document_the_module() {
@@ -64,55 +64,6 @@ fn arrays_are_passed_and_returned() {
 }
 
 #[test]
-fn every_bit_pattern_round_trips() {
-    each(|ctx: basics::Context| {
-        let bits: Vec<f32> = [0x7fc0_0001, 0xffbf_ffff, 0x8000_0000, 1, 0x7f80_0000]
-            .map(f32::from_bits)
-            .to_vec();
-        let back = ctx.array(&bits).unwrap().to_vec().unwrap();
-        let same = bits
-            .iter()
-            .zip(&back)
-            .all(|(a, b)| a.to_bits() == b.to_bits());
-        assert!(same && bits.len() == back.len());
-    });
-}
-
-#[test]
-fn wrong_shapes_are_errors() {
-    each(|ctx: basics::Context| {
-        for shape in [
-            [2, 2],
-            [usize::MAX, 2],
-            [1 << 32, 1 << 32],
-            [0, 5],
-            [0, usize::MAX],
-        ] {
-            let error = ctx.array_nd(shape, &[1.0f64; 3]).unwrap_err();
-            assert_eq!(
-                error.kind(),
-                ErrorKind::InvalidArgument,
-                "{shape:?}: {error}"
-            );
-        }
-        let xs = ctx.array(&[1, 2, 3]).unwrap();
-        assert_eq!(
-            xs.read_into(&mut [0; 2]).unwrap_err().kind(),
-            ErrorKind::InvalidArgument
-        );
-        assert_eq!(
-            xs.read_into(&mut [0; 4]).unwrap_err().kind(),
-            ErrorKind::InvalidArgument
-        );
-        let error = xs.get(3).unwrap_err();
-        assert!(
-            error.to_string().contains('3') && error.kind() == ErrorKind::InvalidArgument,
-            "{error}"
-        );
-    });
-}
-
-#[test]
 fn values_that_share_memory_do_not_change() {
     each(|ctx: basics::Context| {
         let entry = ctx.entry();
@@ -140,39 +91,6 @@ fn values_that_share_memory_do_not_change() {
             );
         }
     });
-}
-
-#[test]
-fn consuming_a_record_does_not_change_its_fields() {
-    for &backend in BACKENDS {
-        let _device = lock(backend);
-        let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
-        let entry = ctx.entry();
-        let data = ctx.array(&[1, 2, 3]).unwrap();
-        let buffer = entry.buffer(&data, 7).unwrap();
-        let field = entry.data(&buffer).unwrap();
-        let poked = entry.poke_buffer(buffer, 99).unwrap();
-        assert_eq!(poked.to_vec().unwrap(), [99, 2, 3]);
-        assert_eq!(data.to_vec().unwrap(), [1, 2, 3]);
-        assert_eq!(field.to_vec().unwrap(), [1, 2, 3]);
-    }
-}
-
-#[test]
-fn opaque_values_are_passed_and_returned() {
-    for &backend in BACKENDS {
-        let _device = lock(backend);
-        let ctx = opaques::Context::new(&Config::new().backend(backend)).unwrap();
-        let entry = ctx.entry();
-        assert_eq!(entry.norm(&entry.point(3.0, 4.0).unwrap()).unwrap(), 5.0);
-        let p = entry.point(1.0, 2.0).unwrap();
-        let xs = ctx.array(&[1.0, 2.0]).unwrap();
-        let points = entry.points(&xs, &xs).unwrap();
-        assert_eq!(points.shape(), [2]);
-        assert_eq!(entry.total(&points).unwrap(), 6.0);
-        assert_eq!(entry.corners(&entry.segment(&p, &p).unwrap()).unwrap(), 2);
-        assert_eq!(entry.corners(&entry.circle(1.0).unwrap()).unwrap(), 0);
-    }
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Views do not change, and copies do not share memory.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use futhark_safe::{Backend, Config, ErrorKind};
+use futhark_safe::{Backend, ErrorKind};
 use futhark_safe_typed_tests::arrays;
 
 use super::support::each;
@@ -53,69 +51,6 @@ fn a_view_outlives_other_owners_of_the_memory() {
     });
 }
 
-/// A view takes no lock, so it is read while other threads consume values that share its memory.
-#[test]
-fn views_are_read_while_calls_run() {
-    each(|ctx: arrays::Context| {
-        let content: Vec<i32> = (0..10_000).collect();
-        let xs = ctx.array(&content).unwrap();
-        let rounds = if ctx.backend() == Backend::OpenCl {
-            3
-        } else {
-            200
-        };
-        let done = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for i in 0..rounds {
-                    let alias = ctx.entry().alias(&xs).unwrap();
-                    let changed = ctx.entry().set_first(alias, -i).unwrap();
-                    assert_eq!(changed.get(0).unwrap(), -i);
-                }
-                done.store(true, Ordering::Release);
-            });
-            while !done.load(Ordering::Acquire) {
-                if let Some(view) = xs.view() {
-                    assert_eq!(view, content);
-                }
-            }
-        });
-        assert_eq!(*xs.to_cow().unwrap(), content);
-    });
-}
-
-#[test]
-fn a_copy_does_not_share_memory() {
-    each(|ctx: arrays::Context| {
-        let xs = ctx.array(&[1, 2, 3]).unwrap();
-        let copy = xs.try_clone().unwrap();
-        if let (Some(a), Some(b)) = (xs.view(), copy.view()) {
-            assert_ne!(a.as_ptr(), b.as_ptr());
-        }
-        let changed = ctx.entry().set_first(copy, 9).unwrap();
-        assert_eq!(changed.to_vec().unwrap(), [9, 2, 3]);
-        assert_eq!(xs.to_vec().unwrap(), [1, 2, 3]);
-    });
-}
-
-/// Only GPU backends return a value before its computation fails.
-#[test]
-fn a_failed_value_cannot_be_copied() {
-    each(|ctx: arrays::Context| {
-        let xs = ctx.array(&[1, -1]).unwrap();
-        let result = ctx.entry().checked(&xs);
-        assert_eq!(result.is_ok(), ctx.backend() == Backend::OpenCl);
-        let Ok(result) = result else { return };
-        for error in [
-            result.try_clone().unwrap_err(),
-            result.to_cow().unwrap_err(),
-        ] {
-            assert_eq!(error.kind(), ErrorKind::Program, "{error}");
-        }
-        assert_eq!(xs.try_clone().unwrap().to_vec().unwrap(), [1, -1]);
-    });
-}
-
 /// The memory of a lost context is freed with its last value, so a view stays readable.
 #[test]
 fn a_view_outlives_the_loss_of_its_context() {
@@ -129,14 +64,6 @@ fn a_view_outlives_the_loss_of_its_context() {
         let expected = (ctx.backend() != Backend::OpenCl).then_some(&[1, 2, 3][..]);
         assert_eq!((view, xs.view()), (expected, expected));
     });
-}
-
-#[test]
-fn a_view_outlives_the_handle_of_the_context() {
-    let ctx = arrays::Context::new(&Config::new().backend(Backend::C)).unwrap();
-    let xs = ctx.array(&[5u8, 6]).unwrap();
-    drop(ctx);
-    assert_eq!(xs.view(), Some(&[5, 6][..]));
 }
 
 /// It outlives the context, and other threads read it. Where there are no views, the array comes back.
@@ -250,24 +177,5 @@ fn the_function_of_an_array_can_use_the_context() {
             inner.get(i).unwrap()
         });
         assert_eq!(nested.unwrap().to_vec().unwrap(), [1, 2]);
-    });
-}
-
-/// The memory of the vector is the allocator's, also where huge pages were asked for.
-#[test]
-fn large_arrays_are_read_into_ordinary_vectors() {
-    each(|ctx: arrays::Context| {
-        // The emulated devices are slow, and a vector does not depend on the device.
-        if ctx.backend().is_gpu() {
-            return;
-        }
-        let n = 4 << 20;
-        let xs = ctx.array_from_fn([n], |i| i as u32).unwrap();
-        let mut read = xs.to_vec().unwrap();
-        assert!(read.iter().enumerate().all(|(i, &x)| i == x as usize));
-        read.push(7);
-        assert_eq!((read.len(), read[n]), (n + 1, 7));
-        read.truncate(2);
-        assert_eq!(*read.into_boxed_slice(), [0, 1]);
     });
 }
