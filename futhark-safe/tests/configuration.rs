@@ -5,17 +5,10 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
+use futhark_safe::dynamic::{Context, Library};
+use futhark_safe::{Backend, Config, Device, ErrorKind};
 
-use super::support::{self, each, each_on_opencl};
-
-/// `replicate_top 5` is 5.
-fn works(context: &Context) -> Result<bool> {
-    let five = vec![Arg::Consume(Value::from(5i64))];
-    let results = context.call("replicate_top", five)?;
-    Ok(matches!(results[0], Value::Scalar(Scalar::I64(5))))
-}
+use super::support::{self, each, each_on_opencl, works};
 
 fn has_threads(library: &Library) -> bool {
     library.backend() == Backend::Multicore
@@ -52,7 +45,7 @@ fn settings_are_applied_or_refused() {
             match context {
                 Ok(context) => {
                     assert!(allowed(library), "{name} was accepted");
-                    assert!(works(&context).unwrap(), "{name}");
+                    works(&context).unwrap();
                 }
                 Err(error) => {
                     assert!(!allowed(library), "{name}: {error}");
@@ -83,12 +76,11 @@ fn extreme_sizes_do_not_end_the_process() {
         for (name, set) in sizes {
             for n in [0, 1, i32::MAX as u32, u32::MAX] {
                 let context = Context::new(library, &set(Config::new(), n));
-                match context.and_then(|context| works(&context)) {
-                    Ok(right) => assert!(right, "{name} {n}: wrong result"),
-                    Err(error) => assert!(!error.to_string().is_empty(), "{name} {n}"),
+                if let Err(error) = context.and_then(|context| works(&context)) {
+                    assert!(!error.to_string().is_empty(), "{name} {n}");
                 }
                 let context = Context::new(library, &Config::new()).unwrap();
-                assert!(works(&context).unwrap(), "after {name} {n}");
+                works(&context).unwrap();
             }
         }
     });
@@ -100,7 +92,7 @@ fn the_log_goes_to_the_writer() {
         let (log, received) = support::log();
         let config = Config::new().logging(true).debugging(true).log_to(log);
         let context = Context::new(library, &config).unwrap();
-        assert!(works(&context).unwrap());
+        works(&context).unwrap();
         let _ = context.array(&[1i64, 2, 3]).unwrap();
         drop(context);
         let text = received.text();
@@ -139,7 +131,7 @@ impl Write for Hostile {
                 // Also contexts of its own, which log to it as well.
                 let contexts = self.contexts.lock().unwrap().clone();
                 for context in contexts {
-                    assert!(works(&context).unwrap());
+                    works(&context).unwrap();
                     self.right.fetch_add(1, Ordering::Relaxed);
                 }
                 Ok(bytes.len())
@@ -174,50 +166,12 @@ fn writers_can_fail_and_use_contexts() {
             }
         }
         for _ in 0..20 {
-            assert!(works(&made).unwrap());
+            works(&made).unwrap();
             made.array(&[1i64, 2, 3]).unwrap();
         }
         assert!(right.load(Ordering::Relaxed) > 0, "the writer made no call");
         // The writer owns handles to its contexts.
         contexts.lock().unwrap().clear();
-    });
-}
-
-/// Makes a call that logs to it again.
-struct Chatty(Arc<Mutex<Option<Context>>>, Arc<AtomicUsize>);
-
-impl Write for Chatty {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.1.fetch_add(bytes.len(), Ordering::Relaxed);
-        let context = self.0.lock().unwrap().clone();
-        if let Some(context) = context {
-            context.array(&[1i64, 2]).unwrap();
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-#[test]
-fn a_writer_that_causes_text_ends() {
-    each(|library| {
-        let context = Arc::<Mutex<Option<Context>>>::default();
-        let written = Arc::<AtomicUsize>::default();
-        let writer = Chatty(Arc::clone(&context), Arc::clone(&written));
-        let config = Config::new().debugging(true).logging(true).log_to(writer);
-        let made = Context::new(library, &config).unwrap();
-        *context.lock().unwrap() = Some(made.clone());
-        // Threads, one of which finds the writer busy.
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| (0..5).for_each(|_| drop(made.array(&[1i64, 2, 3]).unwrap())));
-            }
-        });
-        assert!(written.load(Ordering::Relaxed) > 0);
-        context.lock().unwrap().take();
     });
 }
 
@@ -292,7 +246,7 @@ fn contexts_share_a_command_queue() {
         let second = Context::new(library, &config).unwrap();
         assert_eq!(second.command_queue().unwrap(), Some(queue.as_ptr()));
         assert_eq!(second.device().unwrap(), first.device().unwrap());
-        assert!(works(&first).unwrap() && works(&second).unwrap());
+        works(&first).and_then(|()| works(&second)).unwrap();
         // The queue was created without profiling, whose events the runtime would read.
         let error = Context::new(library, &config.clone().profiling(true)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
@@ -302,10 +256,10 @@ fn contexts_share_a_command_queue() {
         );
         // Each context retains the queue.
         first.close().unwrap();
-        assert!(works(&second).unwrap());
+        works(&second).unwrap();
         let third = Context::new(library, &config).unwrap();
         second.close().unwrap();
-        assert!(works(&third).unwrap());
+        works(&third).unwrap();
         third.close().unwrap();
     });
 }

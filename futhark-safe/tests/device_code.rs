@@ -1,40 +1,19 @@
 //! The source of device code, and files of compiled device code.
 
-use std::path::{Path, PathBuf};
-
-use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
+use futhark_safe::dynamic::{Context, Library};
 use futhark_safe::{Config, Error, ErrorKind};
 
-use super::support::{self, each, each_on_opencl};
+use super::support::{self, each, each_on_opencl, fresh, sum};
 
-/// Creates a context, and calls `replicate_top`.
+/// Creates a context, and makes a call.
 fn run(library: &Library, config: &Config) -> Result<(), Error> {
-    let context = Context::new(library, config)?;
-    let five = vec![Arg::Consume(Value::from(5i64))];
-    let results = context.call("replicate_top", five)?;
-    assert!(matches!(results[0], Value::Scalar(Scalar::I64(5))));
-    Ok(())
-}
-
-fn fresh(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device-code");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join(name);
-    let _ = std::fs::remove_file(&file);
-    let _ = std::fs::remove_file(sum(&file));
-    file
-}
-
-fn sum(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".sum");
-    name.into()
+    support::works(&Context::new(library, config)?)
 }
 
 #[test]
 fn dumped_code_is_loaded() {
     each_on_opencl(|library| {
-        let file = fresh(&format!("{}.bin", library.program().version));
+        let file = fresh(&format!("device-code/{}.bin", library.program().version));
         run(library, &Config::new().dump_device_code(&file)).unwrap();
         let code = std::fs::read(&file).unwrap();
         assert!(!code.is_empty());
@@ -96,8 +75,8 @@ fn code_can_be_cached_and_dumped() {
     each_on_opencl(|library| {
         let version = &library.program().version;
         let (cache, dump) = (
-            fresh(&format!("{version}.c")),
-            fresh(&format!("{version}.d")),
+            fresh(&format!("device-code/{version}.c")),
+            fresh(&format!("device-code/{version}.d")),
         );
         let both = Config::new().cache_file(&cache).dump_device_code(&dump);
         for _ in 0..2 {
@@ -137,9 +116,7 @@ fn missing_files_of_device_code_are_errors() {
             let names_it = error.to_string().contains(path);
             assert!(names_it || kind != ErrorKind::Load, "{error}");
         }
-        let fifo = fresh("fifo");
-        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
-        assert!(made.unwrap().success());
+        let fifo = support::fifo("device-code/fifo");
         let error = run(library, &Config::new().load_device_code(&fifo)).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
         let error = run(library, &Config::new().dump_device_code(&fifo)).unwrap_err();

@@ -83,21 +83,6 @@ fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
 }
 
 #[test]
-fn arrays_of_scalar_records_support_new_and_set() {
-    each(|ctx| {
-        let (a, b) = (pt(ctx, 1, 0.5), pt(ctx, 2, 1.5));
-        let mut array = ctx.array_from_values("[]pt", &[&a, &b, &a]).unwrap();
-        assert_eq!(array.shape().unwrap(), [3]);
-        array.set(&[2], &b).unwrap();
-        // The array holds copies, so the elements can be freed.
-        drop((a, b));
-        assert_eq!(field::<i32>(&array, "n"), [1, 2, 2]);
-        assert_eq!(field::<f32>(&array, "x"), [0.5, 1.5, 1.5]);
-        assert_eq!(sum(ctx, "sum_points", array), 6.5);
-    });
-}
-
-#[test]
 fn arrays_of_two_dimensions_support_new_and_set() {
     each(|ctx| {
         let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
@@ -224,46 +209,4 @@ fn elements_whose_total_size_overflows_are_an_error() {
         let blocks = ctx.array_from_values("[]block", &[&small, &small]);
         assert_eq!(field::<u8>(&blocks.unwrap(), "bytes"), [7; 4]);
     });
-}
-
-/// `set` reports a pending failure of the device.
-#[test]
-fn set_on_the_result_of_a_failed_call_is_an_error() {
-    each(|ctx| {
-        let points = opaque(ctx, "points", vec![Arg::Consume(3i64.into())]);
-        let is: Value = ctx.array(&[0i64, 7]).unwrap().into();
-        let args = vec![Arg::Consume(points.into()), Arg::Borrow(&is)];
-        let failed = ctx.call("bad_points", args);
-        let a = pt(ctx, 1, 1.0);
-        match (ctx.library().backend().is_gpu(), failed) {
-            (false, failed) => assert_eq!(failed.unwrap_err().kind(), ErrorKind::Program),
-            (true, failed) => {
-                let Value::Opaque(mut failed) = failed.unwrap().remove(0) else {
-                    panic!("expected an opaque value")
-                };
-                let error = failed.set(&[0], &a).unwrap_err();
-                assert_eq!(error.kind(), ErrorKind::Program, "{error}");
-                assert!(failed.set(&[0], &a).is_err());
-            }
-        }
-        let array = ctx.array_from_values("[]pt", &[&a, &a]).unwrap();
-        assert_eq!(field::<i32>(&array, "n"), [1, 1]);
-    });
-}
-
-#[test]
-fn elements_of_another_context_are_rejected() {
-    for backend in [Backend::C, Backend::Multicore] {
-        let Some(library) = library(backend) else {
-            return;
-        };
-        let start = || Context::new(&library, &Config::new()).unwrap();
-        let (ctx, other) = (start(), start());
-        let (ours, theirs) = (pt(&ctx, 1, 1.0), pt(&other, 2, 2.0));
-        let error = ctx.array_from_values("[]pt", &[&ours, &theirs]);
-        assert_eq!(error.unwrap_err().kind(), ErrorKind::WrongContext);
-        let mut array = ctx.array_from_values("[]pt", &[&ours]).unwrap();
-        let error = array.set(&[0], &theirs).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::WrongContext);
-    }
 }

@@ -1,7 +1,6 @@
 //! What would end or block the process outside of a call. `futhark-sys/docs/process-ends.md` lists the
 //! tests of everything else.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -64,12 +63,7 @@ fn a_fifo_as_a_driver_library_is_an_error() {
         }
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ends");
-    std::fs::create_dir_all(&folder).unwrap();
-    let fifo = folder.join("driver.so");
-    let _ = std::fs::remove_file(&fifo);
-    let made = Command::new("mkfifo").arg(&fifo).status();
-    assert!(made.unwrap().success());
+    let fifo = support::fifo("ends/driver.so");
     for (backend, variable) in drivers {
         let mut program = Command::new(std::env::current_exe().unwrap());
         program.env(variable, &fifo);
@@ -101,8 +95,7 @@ fn more_threads_than_the_system_permits_are_a_start_error() {
             assert!(text.contains("Failed to create worker"), "{text}");
             // The threads that were created have ended, so there is memory for others.
             let few = Context::new(&library, &Config::new().num_threads(4)).unwrap();
-            let five = vec![Arg::Consume(Value::from(5i64))];
-            few.call("replicate_top", five).unwrap();
+            support::works(&few).unwrap();
         }
     }
 }

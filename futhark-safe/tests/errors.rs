@@ -2,7 +2,7 @@
 
 mod earlier;
 
-use futhark_safe::dynamic::{Arg, Array, Context, Library, Scalar, Value};
+use futhark_safe::dynamic::{Arg, Array, Context, Library, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
 
 use super::support::{self, each, each_of, each_on_opencl};
@@ -262,79 +262,6 @@ fn closing_a_lost_context_is_an_error() {
         let (ctx, error) = ctx.close().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
         assert_eq!(ctx.close().unwrap_err().1.kind(), ErrorKind::ContextLost);
-    });
-}
-
-/// Misuse 7: the threads share a context.
-#[test]
-fn each_thread_gets_the_errors_of_its_calls() {
-    each(|library| {
-        let ctx = start(library);
-        std::thread::scope(|scope| {
-            for thread in 1..=4i64 {
-                let ctx = &ctx;
-                scope.spawn(move || {
-                    let rounds = if ctx.library().backend() == Backend::OpenCl {
-                        5
-                    } else {
-                        300
-                    };
-                    for round in 0..rounds {
-                        let index = -1000 * thread - round;
-                        let (xs, is) = (array(ctx, &[1]), array(ctx, &[index]));
-                        let arguments = vec![Arg::Borrow(&xs), Arg::Borrow(&is)];
-                        let error = ctx.call("gather_total", arguments).unwrap_err();
-                        assert!(error.to_string().contains(&index.to_string()), "{error}");
-                        let sum = ctx.call("replicate_top", scalars(&[thread])).unwrap();
-                        assert!(matches!(sum[0], Value::Scalar(Scalar::I64(n)) if n == thread));
-                    }
-                });
-            }
-        });
-    });
-}
-
-/// Misuse 16. Other threads drop values while calls run.
-#[test]
-fn values_outlive_their_context() {
-    each(|library| {
-        let ctx = start(library);
-        let values: Vec<Value> = (0..50).map(|i| array(&ctx, &[i, i + 1])).collect();
-        let kept = array(&ctx, &[7]);
-        std::thread::scope(|scope| {
-            let ctx = &ctx;
-            scope.spawn(move || drop(values));
-            for _ in 0..5 {
-                assert_eq!(gather(ctx, &[0]).unwrap(), [10]);
-            }
-        });
-        drop(ctx);
-        assert_eq!(read(&kept).unwrap(), [7]);
-        std::thread::spawn(move || drop(kept)).join().unwrap();
-    });
-}
-
-/// The text of the runtime has no sizes; ours has those of all arguments.
-#[test]
-fn mismatched_sizes_are_in_the_error() {
-    each(|library| {
-        let ctx = start(library);
-        let xs = array(&ctx, &[1, 2, 3]);
-        let args = vec![
-            Arg::Consume(1i64.into()),
-            Arg::Consume(array(&ctx, &[1, 2])),
-        ];
-        let row = ctx.call("row", args).unwrap().remove(0);
-        let args = vec![Arg::Borrow(&xs), Arg::Borrow(&row)];
-        let error = ctx.call("add_row", args).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
-        let sizes = "(argument 0 `xs` is [3]i64, argument 1 `r` is [2]i64)";
-        assert!(error.to_string().contains(sizes), "{error}");
-        let c_message = error.c_message().unwrap();
-        assert_eq!(
-            c_message.trim_end(),
-            "Error: entry point arguments have invalid sizes."
-        );
     });
 }
 

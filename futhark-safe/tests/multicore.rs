@@ -194,27 +194,17 @@ fn expect_errors(
 }
 
 #[test]
-fn negative_size_in_a_parallel_loop_is_an_error() {
+fn an_impossible_size_in_a_parallel_loop_is_an_error() {
     let good = [vec![1000; ROWS], vec![20_000; ROWS]];
-    expect_errors("replicate_map", &good, ErrorKind::Program, |place| {
-        vec![column(1000, -5, place), busy(place)]
-    });
-}
-
-#[test]
-fn overflowing_size_in_a_parallel_loop_is_an_error() {
-    let good = [vec![1000; ROWS], vec![20_000; ROWS]];
-    expect_errors("replicate_map", &good, ErrorKind::Program, |place| {
-        vec![column(1000, 1 << 62, place), busy(place)]
-    });
-}
-
-#[test]
-fn out_of_memory_in_a_parallel_loop_is_an_error() {
-    let good = [vec![1000; ROWS], vec![20_000; ROWS]];
-    expect_errors("replicate_map", &good, ErrorKind::OutOfMemory, |place| {
-        vec![column(1000, 1 << 46, place), busy(place)]
-    });
+    for (size, kind) in [
+        (-5, ErrorKind::Program),
+        (1 << 62, ErrorKind::Program),
+        (1 << 46, ErrorKind::OutOfMemory),
+    ] {
+        expect_errors("replicate_map", &good, kind, |place| {
+            vec![column(1000, size, place), busy(place)]
+        });
+    }
 }
 
 #[test]

@@ -105,19 +105,6 @@ fn values_are_restored_on_any_backend_of_one_compiler() {
     }
 }
 
-#[test]
-fn a_value_of_another_program_is_rejected() {
-    let (Some(ctx), Some(compiler)) = (on_c(), support::newest()) else {
-        return;
-    };
-    let other = support::library("failures.fut", Backend::C, &compiler);
-    let other = Context::new(&other, &Config::new()).unwrap();
-    let stored = sizes(&ctx).store().unwrap();
-    let error = other.restore(&stored).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
-    assert!(error.to_string().contains("another program"), "{error}");
-}
-
 #[cfg(feature = "serde")]
 #[test]
 fn serde_deserializes_untrusted_values() {

@@ -120,10 +120,7 @@ fn files_that_cannot_be_read_are_errors() {
     let binary = file("binary.tuning", "");
     std::fs::write(&binary, [b'a', b'=', 0xff]).unwrap();
     let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("missing.tuning");
-    let fifo = file("fifo.tuning", "");
-    std::fs::remove_file(&fifo).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
-    assert!(made.unwrap().success());
+    let fifo = support::fifo("fifo.tuning");
     each_of(&support::program("rows.fut"), |library| {
         for (path, words) in [
             (&malformed, "malformed.tuning:2: expected `name=value`"),

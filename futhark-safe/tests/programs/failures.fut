@@ -41,8 +41,3 @@ type~ row [n] = {at: i64, items: [n]i64}
 
 entry row [n] (at: i64) (items: *[n]i64) : row [n] = {at, items}
 
-entry add_row [n] (xs: [n]i64) (r: row [n]) : [n]i64 = map2 (+) xs r.items
-
--- The compiler computes the size of the array before the branch.
-entry unused_size (n: i64) (used: bool) : i64 =
-  if used then (opaque (replicate n n))[n / 2] else n

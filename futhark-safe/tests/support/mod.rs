@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futhark_safe::compile::{Build, Compiler};
-use futhark_safe::dynamic::{Context, Library};
+use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, Error};
 
 /// If set, tests use every installed compiler on every backend.
@@ -170,6 +170,42 @@ pub fn library_of(source: &Path, backend: Backend, compiler: &Compiler) -> Libra
             .unwrap_or_else(|error| panic!("{} for {backend}: {error}", source.display()))
     })
     .clone()
+}
+
+/// Calls `replicate_top`, which needs memory and a kernel.
+///
+/// # Panics
+///
+/// If the result is wrong.
+pub fn works(context: &Context) -> Result<(), Error> {
+    let results = context.call("replicate_top", vec![Arg::Consume(5i64.into())])?;
+    assert!(matches!(results[0], Value::Scalar(Scalar::I64(5))));
+    Ok(())
+}
+
+/// A path for a file that does not exist.
+pub fn fresh(name: &str) -> PathBuf {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    for file in [sum(&file), file.clone()] {
+        let _ = std::fs::remove_file(file);
+    }
+    file
+}
+
+/// The file with the checksum of a file of device code.
+pub fn sum(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".sum");
+    name.into()
+}
+
+/// A FIFO that no process writes to.
+pub fn fifo(name: &str) -> PathBuf {
+    let file = fresh(name);
+    let made = std::process::Command::new("mkfifo").arg(&file).status();
+    assert!(made.unwrap().success());
+    file
 }
 
 /// A writer for `Config::log_to`, and what it received.
