@@ -99,24 +99,6 @@ fn a_failure_with_a_fetched_message_does_not_affect_later_calls() {
 }
 
 #[test]
-fn the_error_of_the_closure_is_returned_before_another_failure() {
-    let (turn, other) = (turn(BACKEND), turn(Backend::C));
-    let ctx = &turn.ctx;
-    let foreign = other.ctx.array(&[1.0f32]).unwrap();
-    let xs = ctx.array(&[1.0f32, 2.0]).unwrap();
-    let is = ctx.array(&[7i64]).unwrap();
-    let first = ctx.with_raw(|raw: &mut Plain<'_>| {
-        let (xs, is) = (raw.pointer(&xs)?, raw.pointer(&is)?);
-        let (_, out) = fail(raw, xs, is);
-        free(raw, out);
-        raw.pointer::<c::futhark_f32_1d>(&foreign)
-    });
-    assert_eq!(first.unwrap_err().kind(), ErrorKind::WrongContext);
-    assert_out_of_bounds(&ctx.entry().mean(&xs).unwrap_err());
-    assert_works(ctx);
-}
-
-#[test]
 fn out_of_memory_keeps_its_kind() {
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;

@@ -26,36 +26,6 @@ fn c_owns_released_values_and_rust_adopted_ones() {
 }
 
 #[test]
-fn values_dropped_in_the_closure_are_freed_after_it() {
-    let turn = turn(BACKEND);
-    let ctx = &turn.ctx;
-    let (xs, ys) = (ctx.array(&[1.0f32]).unwrap(), ctx.array(&[4.0f32]).unwrap());
-    let mean = ctx.with_raw(|raw: &mut Plain<'_>| {
-        // Not freed before the end of the closure.
-        let pointer = raw.pointer(&xs)?;
-        drop(xs);
-        let mut mean = 0.0;
-        // SAFETY: `xs` is freed when the closure is done.
-        raw.check(unsafe { c::futhark_entry_mean(raw.context(), &raw mut mean, pointer) })?;
-        Ok(mean)
-    });
-    assert_eq!(mean.unwrap(), 1.0);
-    // An array and a record share memory.
-    let twice = ctx.with_raw(|raw: &mut Plain<'_>| {
-        let (xs, mut out) = (raw.pointer(&ys)?, std::ptr::null_mut());
-        // SAFETY: pointers of this context.
-        raw.check(unsafe { c::futhark_entry_track(raw.context(), &raw mut out, 1, xs) })?;
-        // SAFETY: the call succeeded, and its result has no other owner.
-        unsafe { raw.adopt::<c::futhark_opaque_track>(out) }
-    });
-    let twice = twice.unwrap();
-    // Shared memory is copied before it is consumed.
-    let changed = ctx.entry().normalise(ys).unwrap();
-    assert_eq!(changed.to_vec().unwrap(), [1.0]);
-    assert_eq!(twice.xs().unwrap().to_vec().unwrap(), [4.0]);
-}
-
-#[test]
 fn memory_returned_by_c_is_freed_with_free() {
     unsafe extern "C" {
         #[link_name = "free"]
