@@ -16,7 +16,6 @@ pub type Repeat<'a> = Box<dyn FnMut(u64) + 'a>;
 /// A way to do the operation; the first of a row is plain C.
 pub struct Variant<'a> {
     pub name: &'static str,
-    pub budget: Budget,
     pub repeat: Repeat<'a>,
 }
 
@@ -43,8 +42,8 @@ impl Bench {
     pub fn alternate<'a>(
         &mut self,
         backend: Backend,
-        name: &'static str,
-        elements: usize,
+        name: &str,
+        budget: Budget,
         make: impl Fn() -> Vec<Variant<'a>>,
     ) {
         let mut variants = Vec::new();
@@ -52,7 +51,7 @@ impl Bench {
         let mut least = f64::INFINITY;
         let mut group = self.criterion.benchmark_group(format!("{backend}: {name}"));
         group.sampling_mode(SamplingMode::Flat);
-        group.bench_function(elements.to_string(), |bencher| {
+        group.bench_function("alternate", |bencher| {
             if variants.is_empty() {
                 variants = make();
                 samples = vec![Vec::new(); variants.len()];
@@ -82,30 +81,18 @@ impl Bench {
         if variants.is_empty() {
             return;
         }
-        let times = |mut samples: Vec<f64>| {
-            samples.sort_by(f64::total_cmp);
-            Times {
-                least: samples[0],
-                median: samples[samples.len() / 2],
-            }
-        };
         let variants = variants.iter().zip(samples);
-        let variants = variants.map(|(v, samples)| (v.name, v.budget, times(samples)));
+        let variants = variants.map(|(variant, samples)| (variant.name, Times::of(samples)));
         self.rows.push(Row {
-            backend,
             name: name.to_owned(),
-            elements,
+            budget,
             variants: variants.collect(),
         });
     }
 }
 
 /// A variant whose result is dropped within the time.
-pub fn variant<'a, R>(
-    name: &'static str,
-    budget: Budget,
-    mut call: impl FnMut() -> R + 'a,
-) -> Variant<'a> {
+pub fn variant<'a, R>(name: &'static str, mut call: impl FnMut() -> R + 'a) -> Variant<'a> {
     let repeat = move |times| {
         for _ in 0..times {
             black_box(call());
@@ -113,7 +100,6 @@ pub fn variant<'a, R>(
     };
     Variant {
         name,
-        budget,
         repeat: Box::new(repeat),
     }
 }

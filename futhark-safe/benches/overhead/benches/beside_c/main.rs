@@ -32,11 +32,11 @@ fn main() {
     assert!(status.expect("this program runs again").success());
 
     let mut bench = Bench::new();
-    for backend in BACKENDS {
-        calls::measure(&mut bench, backend);
-    }
-    let calls = std::mem::take(&mut bench.rows);
-    let text = page::write(&kernels::measure(&mut bench), &calls);
+    let calls = BACKENDS.map(|backend| calls::measure(&mut bench, backend));
+    let mut sections = kernels::measure(&mut bench);
+    sections.extend(calls);
+    sections.retain(|section| !section.rows.is_empty());
+    let text = page::write(&sections);
     print!("{text}");
     if let Some(file) = std::env::var_os("FUTHARK_BENCH_PAGE") {
         std::fs::write(file, text).expect("the file for the tables is writable");
