@@ -4,20 +4,75 @@ use std::ffi::c_void;
 
 use futhark_sys::table as c;
 
-use crate::context::{Context, Failure, Transfer};
+use crate::context::{Answer, Context, Failure, Transfer};
 use crate::types::{POINT, TYPES};
 use crate::value::{Array, Part, Value, Word};
 
-/// Item `i` of a call's list of places or arguments.
-///
-/// # Safety
-///
-/// The list has more than `i` items.
-unsafe fn at<T: Copy>(list: *const T, i: usize) -> T {
-    // SAFETY: as the caller promises.
-    let place = unsafe { list.add(i) };
-    // SAFETY: the caller promises that item `i` exists.
-    unsafe { place.read() }
+/// The places for the results of an operation, and its arguments, as `futhark_table.h` documents them.
+#[derive(Clone, Copy)]
+struct Lists {
+    out: *const *mut c_void,
+    input: *const *const c_void,
+}
+
+impl Lists {
+    /// Argument `i`, which the operation has.
+    fn input<A>(self, i: usize) -> *const A {
+        // SAFETY: T: there are as many arguments as the operation has.
+        let argument = unsafe { self.input.add(i) };
+        // SAFETY: T: as above.
+        unsafe { argument.read() }.cast()
+    }
+
+    /// `n` items to which argument `i` points.
+    fn items<'a, A>(self, i: usize, n: usize) -> &'a [A] {
+        // SAFETY: T: the argument points to as many items, which stay during the call.
+        unsafe { std::slice::from_raw_parts(self.input(i), n) }
+    }
+
+    /// Place `i`, which the operation has.
+    fn place<R>(self, i: usize) -> *mut R {
+        // SAFETY: T: there are as many places as the operation has results.
+        let place = unsafe { self.out.add(i) };
+        // SAFETY: T: as above.
+        unsafe { place.read() }.cast()
+    }
+
+    fn write<R>(self, i: usize, result: R) {
+        // SAFETY: T: the place is for a result of this type.
+        unsafe { self.place::<R>(i).write(result) }
+    }
+
+    /// Writes a new value as the first result.
+    fn give(self, context: &mut Context, value: Value, ty: u32) {
+        self.write(0, context.adopt(value, ty));
+    }
+
+    /// Argument `i`: whether a GPU completes the transfer at a later wait.
+    fn later(self, context: &Context, i: usize) -> bool {
+        context.gpu && self.items::<i32>(i, 1)[0] != 0
+    }
+
+    /// A value that does not change during the call, and is read without entering its context.
+    fn value<'a>(self) -> &'a Value {
+        // SAFETY: T and V: the first argument is a live value.
+        unsafe { &*self.input::<Value>(0) }
+    }
+
+    /// Runs `body` as a call.
+    ///
+    /// # Safety
+    ///
+    /// The context lives, and the lists are as `futhark_table.h` documents them for the operation.
+    unsafe fn run(
+        self,
+        ctx: *mut c::Context,
+        what: &str,
+        body: impl FnOnce(&mut Context, Lists) -> Answer,
+    ) -> i32 {
+        // SAFETY: as the caller promises.
+        unsafe { Context::enter(ctx, what, |context| body(context, self)) }
+    }
 }
 
 /// # Safety
@@ -37,7 +92,7 @@ pub(crate) unsafe extern "C" fn free<const T: u32>(
     input: *const *const c_void,
 ) -> i32 {
     // SAFETY: T: one argument, a value.
-    let value = unsafe { at(input, 0) };
+    let value = unsafe { input.read() };
     // SAFETY: T: the context lives.
     unsafe { Context::free(ctx, value.cast_mut(), T) }
 }
@@ -48,14 +103,8 @@ pub(crate) unsafe extern "C" fn shape(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    // SAFETY: T: one argument.
-    let value = unsafe { at(input, 0) };
-    // SAFETY: V: a live value.
-    let dims = unsafe { &*value.cast::<Value>() }.dims().as_ptr();
-    // SAFETY: T: one result.
-    let place = unsafe { at(out, 0) };
-    // SAFETY: T: the place is for a pointer.
-    unsafe { place.cast::<*const i64>().write(dims) };
+    let lists = Lists { out, input };
+    lists.write(0, lists.value().dims().as_ptr());
     c::FUT_OK as i32
 }
 
@@ -65,15 +114,9 @@ pub(crate) unsafe extern "C" fn raw_memory(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    // SAFETY: T: one argument.
-    let value = unsafe { at(input, 0) };
-    // SAFETY: V: a live value.
-    let array = unsafe { &*value.cast::<Value>() }.arrays().next();
-    let memory = array.map_or(std::ptr::null(), |array| array.address());
-    // SAFETY: T: one result.
-    let place = unsafe { at(out, 0) };
-    // SAFETY: T: the place is for a pointer.
-    unsafe { place.cast::<*const c_void>().write(memory.cast()) };
+    let lists = Lists { out, input };
+    let array = lists.value().arrays().next();
+    lists.write(0, array.map_or(std::ptr::null(), |array| array.address()));
     c::FUT_OK as i32
 }
 
@@ -82,18 +125,16 @@ pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: one argument.
-        let value = unsafe { at(input, 0) };
-        let copy = read(context, "duplicate", value, T)?.duplicate();
+        let copy = read(context, "duplicate", lists.input(0), T)?.duplicate();
         context.journal.count_copy();
         context.print("copied a value\n");
-        // SAFETY: T: one result.
-        unsafe { give(context, out, copy, T) }
+        lists.give(context, copy, T);
+        Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "duplicate", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "duplicate", body) }
 }
 
 /// Waits before it returns, so the caller can free the data, as the table promises, unless argument 2
@@ -103,19 +144,14 @@ pub(crate) unsafe extern "C" fn create<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
-        // SAFETY: T: the second argument.
-        let dims = unsafe { at(input, 1) };
-        // SAFETY: T: as many dimensions as the rank says.
-        let dims =
-            unsafe { std::slice::from_raw_parts(dims.cast::<i64>(), TYPES[T as usize].rank()) };
+    let body = |context: &mut Context, lists: Lists| {
+        let dims = lists.items::<i64>(1, TYPES[T as usize].rank());
         let n = dims.iter().product::<i64>();
         if n < 0 {
             return Err(context.breach(format!("an array of shape {dims:?}")));
         }
         let mut words = vec![Word::UNWRITTEN; n as usize];
-        // SAFETY: T: the first argument.
-        let data = unsafe { at(input, 0) }.cast::<u8>();
+        let data = lists.input::<u8>(0);
         // Without data the caller writes the elements.
         if data.is_null() && context.gpu {
             return Err(context.breach("an array without data on a GPU".to_owned()));
@@ -124,18 +160,17 @@ pub(crate) unsafe extern "C" fn create<const T: u32>(
             // SAFETY: T: as many elements as the dimensions say, which need no alignment.
             unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
         }
-        // SAFETY: T: arrays of scalars have a third argument.
-        if unsafe { later(context, input, 2) } {
+        if lists.later(context, 2) {
             context.start(Transfer::Upload(words.clone(), data));
         } else {
             context.wait()?;
         }
         let array = Value::new(vec![Part::Array(Array::new(dims.to_vec(), words))]);
-        // SAFETY: T: one result.
-        unsafe { give(context, out, array, T) }
+        lists.give(context, array, T);
+        Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "create", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "create", body) }
 }
 
 pub(crate) unsafe extern "C" fn values<const T: u32>(
@@ -143,44 +178,26 @@ pub(crate) unsafe extern "C" fn values<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
-        // SAFETY: T: the second argument.
-        let later = unsafe { later(context, input, 1) };
+    let body = |context: &mut Context, lists: Lists| {
+        let later = lists.later(context, 1);
         if !later {
             context.wait()?;
         }
-        // SAFETY: T: the first argument.
-        let value = unsafe { at(input, 0) };
         // The computation of an element that is transferred later can fail until then.
         let value = match later {
-            true => context.find("values", value, T)?,
-            false => read(context, "values", value, T)?,
+            true => context.find("values", lists.input(0), T)?,
+            false => read(context, "values", lists.input(0), T)?,
         };
         let arrays = value.arrays().map(|array| array.memory.borrow());
         let words: Vec<Word> = arrays.flat_map(|memory| memory.words.clone()).collect();
-        // SAFETY: T: one result.
-        let place = unsafe { at(out, 0) }.cast::<u8>();
-        context.start(Transfer::Download(words, place));
+        context.start(Transfer::Download(words, lists.place(0)));
         match later {
             true => Ok(()),
             false => context.wait(),
         }
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "values", body) }
-}
-
-/// Argument `i`: whether a GPU completes the transfer at a later wait.
-///
-/// # Safety
-///
-/// The call has this argument.
-unsafe fn later(context: &Context, input: *const *const c_void, i: usize) -> bool {
-    // SAFETY: as the caller promises.
-    let later = unsafe { at(input, i) }.cast::<i32>();
-    // SAFETY: T: a number.
-    let later = unsafe { later.read() };
-    context.gpu && later != 0
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "values", body) }
 }
 
 /// A value whose content is read. Reports a violation if its computation failed.
@@ -200,23 +217,14 @@ fn read<'a>(
     Ok(value)
 }
 
-/// A value, and the indices that are argument `i`, if in bounds.
-///
-/// # Safety
-///
-/// The call has these arguments.
-unsafe fn indexed<const T: u32>(
+/// The first argument, and the indices that are argument `i`, if in bounds.
+fn indexed<const T: u32>(
     context: &Context,
-    input: *const *const c_void,
+    lists: Lists,
     i: usize,
 ) -> Result<(&Value, &[i64]), Failure> {
-    // SAFETY: T: the first argument.
-    let value = unsafe { at(input, 0) };
-    let value = read(context, "index", value, T)?;
-    // SAFETY: T: as the caller promises.
-    let indices = unsafe { at(input, i) }.cast::<i64>();
-    // SAFETY: T: as many as the rank says.
-    let indices = unsafe { std::slice::from_raw_parts(indices, value.dims().len()) };
+    let value = read(context, "index", lists.input(0), T)?;
+    let indices = lists.items::<i64>(i, value.dims().len());
     let inside = |(i, dim): (&i64, &i64)| (0..*dim).contains(i);
     if indices.iter().zip(value.dims()).all(inside) {
         return Ok((value, indices));
@@ -229,21 +237,17 @@ pub(crate) unsafe extern "C" fn index<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: the second argument is the indices.
-        let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
-        // SAFETY: T: one result.
-        let place = unsafe { at(out, 0) }.cast::<[u8; 4]>();
+        let (value, indices) = indexed::<T>(context, lists, 1)?;
         for array in value.arrays() {
             let word = array.memory.borrow().words[array.offset(indices)];
-            // SAFETY: T: the place is for an element.
-            unsafe { place.write(word.0) };
+            lists.write(0, word.0);
         }
         Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "index", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "index", body) }
 }
 
 pub(crate) unsafe extern "C" fn index_record<const T: u32>(
@@ -251,38 +255,34 @@ pub(crate) unsafe extern "C" fn index_record<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: the second argument is the indices.
-        let (value, indices) = unsafe { indexed::<T>(context, input, 1) }?;
+        let (value, indices) = indexed::<T>(context, lists, 1)?;
         let fields = value.arrays().map(|array| {
             let memory = array.memory.borrow();
             Part::Scalar(memory.words[array.offset(indices)])
         });
         let record = Value::new(fields.collect());
-        // SAFETY: T: one result.
-        unsafe { give(context, out, record, POINT) }
+        lists.give(context, record, POINT);
+        Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "index", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "index", body) }
 }
 
 /// Changes the value in place, so nothing else may share it, as for a consumed argument.
 pub(crate) unsafe extern "C" fn set_record<const T: u32>(
     ctx: *mut c::Context,
-    _out: *const *mut c_void,
+    out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: the third argument is the indices.
-        let (value, indices) = unsafe { indexed::<T>(context, input, 2) }?;
+        let (value, indices) = indexed::<T>(context, lists, 2)?;
         if value.references() > 1 {
             return Err(context.breach("set would overwrite an array that is shared".into()));
         }
-        // SAFETY: T: the second argument is an element.
-        let record = unsafe { at(input, 1) };
-        let record = read(context, "set", record, POINT)?;
+        let record = read(context, "set", lists.input(1), POINT)?;
         for (array, field) in value.arrays().zip(&record.parts) {
             if let Part::Scalar(word) = field {
                 array.memory.borrow_mut().words[array.offset(indices)] = *word;
@@ -290,8 +290,8 @@ pub(crate) unsafe extern "C" fn set_record<const T: u32>(
         }
         Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "set", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "set", body) }
 }
 
 /// The data of an array of records is one pointer per element.
@@ -300,18 +300,11 @@ pub(crate) unsafe extern "C" fn create_records<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: the second argument is the dimensions.
-        let dims = unsafe { at(input, 1) }.cast::<i64>();
-        // SAFETY: T: one dimension for rank 1.
-        let n = unsafe { at(dims, 0) };
-        // SAFETY: T: the first argument.
-        let elements = unsafe { at(input, 0) }.cast::<*const c_void>();
+        let n = lists.items::<i64>(1, 1)[0];
         let mut fields = [Vec::new(), Vec::new()];
-        for i in 0..n as usize {
-            // SAFETY: T: as many elements as the dimensions say.
-            let element = unsafe { at(elements, i) };
+        for &element in lists.items::<*const c_void>(0, n as usize) {
             let record = read(context, "new", element, POINT)?;
             for (field, part) in fields.iter_mut().zip(&record.parts) {
                 if let Part::Scalar(word) = part {
@@ -320,11 +313,11 @@ pub(crate) unsafe extern "C" fn create_records<const T: u32>(
             }
         }
         let parts = fields.map(|words| Part::Array(Array::new(vec![n], words)));
-        // SAFETY: T: one result.
-        unsafe { give(context, out, Value::new(parts.into()), T) }
+        lists.give(context, Value::new(parts.into()), T);
+        Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "new", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "new", body) }
 }
 
 /// Reads the elements in place, without a copy.
@@ -333,16 +326,13 @@ pub(crate) unsafe extern "C" fn columns<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
-        // SAFETY: T: one argument.
-        let value = unsafe { at(input, 0) };
-        let columns = columns_of(context, read(context, "columns", value, T)?)?;
-        // SAFETY: T: the place of the columns.
-        unsafe { give_columns(out, 0, &columns) };
+    let body = |context: &mut Context, lists: Lists| {
+        let value = read(context, "columns", lists.input(0), T)?;
+        lists.write(0, columns_of(context, value)?);
         Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "columns", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "columns", body) }
 }
 
 /// The caller writes the elements.
@@ -351,11 +341,8 @@ pub(crate) unsafe extern "C" fn create_columns<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
-        // SAFETY: T: one argument, the dimensions.
-        let dims = unsafe { at(input, 0) }.cast::<i64>();
-        // SAFETY: T: one dimension for rank 1.
-        let n = unsafe { at(dims, 0) };
+    let body = |context: &mut Context, lists: Lists| {
+        let n = lists.items::<i64>(0, 1)[0];
         // Before the runtime allocates anything, so that a failure leaves nothing.
         if n == OUT_OF_MEMORY {
             return Err(Failure::new(c::FUT_MEMORY, 1, "no memory for a column"));
@@ -363,38 +350,28 @@ pub(crate) unsafe extern "C" fn create_columns<const T: u32>(
         let column = |_| Array::new(vec![n], vec![Word::UNWRITTEN; n as usize]);
         let parts = TYPES[T as usize].components.iter().map(column);
         let value = Value::new(parts.map(Part::Array).collect());
-        let columns = columns_of(context, &value)?;
-        // SAFETY: T: the place of the columns.
-        unsafe { give_columns(out, 1, &columns) };
-        // SAFETY: T: the place of the result.
-        unsafe { give(context, out, value, T) }
+        lists.write(1, columns_of(context, &value)?);
+        lists.give(context, value, T);
+        Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "create_columns", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "create_columns", body) }
 }
 
 /// An array of records of this length does not fit in memory.
 pub const OUT_OF_MEMORY: i64 = 4444;
 
-fn columns_of(context: &Context, value: &Value) -> Result<Vec<c::Column>, Failure> {
+/// All arrays of records of the program have two columns.
+fn columns_of(context: &Context, value: &Value) -> Result<[c::Column; 2], Failure> {
     if context.gpu {
         return Err(context.breach("columns in place on a GPU".to_owned()));
     }
-    let column = |array: &Array| c::Column {
+    let columns = value.arrays().map(|array| c::Column {
         memory: array.address().cast_mut().cast(),
         shape: array.dims.as_ptr(),
-    };
-    Ok(value.arrays().map(column).collect())
-}
-
-/// # Safety
-///
-/// Item `i` of `out` is a place for these columns.
-unsafe fn give_columns(out: *const *mut c_void, i: usize, columns: &[c::Column]) {
-    // SAFETY: as the caller promises.
-    let place = unsafe { at(out, i) }.cast::<c::Column>();
-    // SAFETY: as the caller promises.
-    unsafe { place.copy_from_nonoverlapping(columns.as_ptr(), columns.len()) };
+    });
+    let columns: Vec<c::Column> = columns.collect();
+    Ok(columns.try_into().unwrap_or_else(|_| unreachable!()))
 }
 
 pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
@@ -402,18 +379,13 @@ pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
-        // SAFETY: T: one argument.
-        let value = unsafe { at(input, 0) };
-        let size = to_bytes(context.find("stored_size", value, T)?, T).len();
-        // SAFETY: T: one result.
-        let place = unsafe { at(out, 0) };
-        // SAFETY: T: the place is for a size.
-        unsafe { place.cast::<usize>().write(size) };
+    let body = |context: &mut Context, lists: Lists| {
+        let value = context.find("stored_size", lists.input(0), T)?;
+        lists.write(0, to_bytes(value, T).len());
         Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "stored_size", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "stored_size", body) }
 }
 
 pub(crate) unsafe extern "C" fn store<const T: u32>(
@@ -421,19 +393,19 @@ pub(crate) unsafe extern "C" fn store<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: one argument.
-        let value = unsafe { at(input, 0) };
-        let bytes = to_bytes(read(context, "store", value, T)?, T);
-        // SAFETY: T: one result.
-        let place = unsafe { at(out, 0) }.cast::<u8>();
+        let bytes = to_bytes(read(context, "store", lists.input(0), T)?, T);
         // SAFETY: T: the place is for as many bytes as `stored_size` returned for this value.
-        unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        unsafe {
+            lists
+                .place::<u8>(0)
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+        };
         Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "store", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "store", body) }
 }
 
 pub(crate) unsafe extern "C" fn restore<const T: u32>(
@@ -441,10 +413,9 @@ pub(crate) unsafe extern "C" fn restore<const T: u32>(
     out: *const *mut c_void,
     input: *const *const c_void,
 ) -> i32 {
-    let body = |context: &mut Context| {
+    let body = |context: &mut Context, lists: Lists| {
         context.wait()?;
-        // SAFETY: T: one argument.
-        let mut bytes = unsafe { at(input, 0) }.cast::<u8>();
+        let mut bytes = lists.input::<u8>(0);
         let mut take = |n: usize| {
             // SAFETY: T: `store` wrote these bytes, and they contain their length.
             let taken = unsafe { std::slice::from_raw_parts(bytes, n) };
@@ -469,11 +440,11 @@ pub(crate) unsafe extern "C" fn restore<const T: u32>(
                 _ => Part::Array(Array::new(dims, words)),
             });
         }
-        // SAFETY: T: one result.
-        unsafe { give(context, out, Value::new(parts), T) }
+        lists.give(context, Value::new(parts), T);
+        Ok(())
     };
-    // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "restore", body) }
+    // SAFETY: T: as the table documents.
+    unsafe { Lists { out, input }.run(ctx, "restore", body) }
 }
 
 /// Writes each component in the real runtime's format: `b`, version 2, rank, element type,
@@ -496,23 +467,4 @@ fn to_bytes(value: &Value, ty: u32) -> Vec<u8> {
 fn header(elem: u32, rank: u32) -> [u8; 7] {
     let [a, b, c, d] = *if elem == c::FUT_F32 { b" f32" } else { b" i32" };
     [b'b', 2, rank as u8, a, b, c, d]
-}
-
-/// Writes a new value to the place of a call's one result.
-///
-/// # Safety
-///
-/// `out` has one place, for a value.
-unsafe fn give(
-    context: &mut Context,
-    out: *const *mut c_void,
-    value: Value,
-    ty: u32,
-) -> Result<(), Failure> {
-    let pointer = context.adopt(value, ty);
-    // SAFETY: as the caller promises.
-    let place = unsafe { at(out, 0) };
-    // SAFETY: the caller promises that this is the place of a value.
-    unsafe { place.cast::<*mut c_void>().write(pointer) };
-    Ok(())
 }
