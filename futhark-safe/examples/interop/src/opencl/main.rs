@@ -2,11 +2,11 @@
 //!
 //! opencl3 uploads numbers to a `cl_mem`, Futhark computes their prefix sums, and a kernel of opencl3
 //! reads the result. All of it runs on one command queue, and nothing is copied between the two. The
-//! queue belongs first to opencl3, then to Futhark, and each time either of them ends first.
+//! queue is made first by opencl3, then by Futhark. Each holds references of its own, so either can end first.
 
 mod cl;
-mod loader;
 
+use std::env;
 use std::error::Error;
 use std::process::ExitCode;
 use std::ptr::NonNull;
@@ -23,7 +23,7 @@ const N: i32 = 1000;
 
 fn main() -> ExitCode {
     // SAFETY: the process has no other thread yet.
-    unsafe { loader::select() };
+    unsafe { select_library() };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -33,50 +33,58 @@ fn main() -> ExitCode {
     }
 }
 
-/// The side that ends before the other.
-#[derive(Clone, Copy, Debug)]
-enum First {
-    Futhark,
-    OpenCl3,
+/// Makes opencl3 load the library that Futhark loads, because handles of one are not valid in another.
+/// Both load `libOpenCL.so.1` unless a variable names another file.
+///
+/// # Safety
+///
+/// No other thread reads or writes the environment, as for [`env::set_var`].
+unsafe fn select_library() {
+    match env::var_os("FUTHARK_LIBOPENCL").filter(|file| !file.is_empty()) {
+        // SAFETY: the caller promises what it requires.
+        Some(file) => unsafe { env::set_var("OPENCL_DYLIB_PATH", file) },
+        // SAFETY: as above.
+        None => unsafe { env::remove_var("OPENCL_DYLIB_PATH") },
+    }
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    // Both load their library now, so that the check precedes the first shared handle.
+    // The error of a missing library says what to install.
     interop::Context::devices(Backend::OpenCl)?;
-    cl::first_device()?;
-    println!("OpenCL library of both: {}", loader::check()?);
-    for first in [First::Futhark, First::OpenCl3] {
-        queue_of_opencl3(first)?;
-    }
-    for first in [First::Futhark, First::OpenCl3] {
-        queue_of_futhark(first)?;
-    }
-    Ok(())
+    queue_of_opencl3()?;
+    queue_of_futhark()
 }
 
-/// opencl3 creates the queue; Futhark gets it by `Config::command_queue`.
-fn queue_of_opencl3(first: First) -> Result<(), Box<dyn Error>> {
+/// opencl3 creates the queue; Futhark gets it by `Config::command_queue`, and ends first.
+fn queue_of_opencl3() -> Result<(), Box<dyn Error>> {
     let cl = Cl::create()?;
     println!("a queue of opencl3, on {}", cl.device.name()?);
     let queue = NonNull::new(cl.queue.get()).ok_or("opencl3 returned no queue")?;
     let config = Config::new().backend(Backend::OpenCl);
-    // SAFETY: `loader` ensures that both use the same OpenCL library, and `cl` keeps the queue until
+    // SAFETY: `select_library` ensures that both use the same OpenCL library, and `cl` keeps the queue until
     // the context is created, which retains it.
     let config = unsafe { config.command_queue(queue) };
     let ctx = interop::Context::new(&config)?;
     exchange(&cl, &ctx)?;
-    end(first, cl, ctx)
+    ctx.close().map_err(|(_, error)| error)?;
+    let results = cl.run(&cl.upload(&[1])?, 1)?;
+    println!("  Futhark ended first: opencl3 computes {results:?}");
+    Ok(())
 }
 
-/// Futhark creates the queue; opencl3 gets it by `Context::command_queue`.
-fn queue_of_futhark(first: First) -> Result<(), Box<dyn Error>> {
+/// Futhark creates the queue; opencl3 gets it by `Context::command_queue`, and ends first.
+fn queue_of_futhark() -> Result<(), Box<dyn Error>> {
     let ctx = interop::Context::new(&Config::new().backend(Backend::OpenCl))?;
     let queue = ctx.command_queue()?.ok_or("the backend has no queue")?;
     // SAFETY: the queue of a live context, of the library that opencl3 uses too.
     let cl = unsafe { Cl::share(queue) }?;
     println!("a queue of Futhark, on {}", cl.device.name()?);
     exchange(&cl, &ctx)?;
-    end(first, cl, ctx)
+    drop(cl);
+    let sums = ctx.entry().prefix_sums(&ctx.array(&[1, 2, 3])?)?.to_vec()?;
+    println!("  opencl3 ended first: Futhark computes {sums:?}");
+    ctx.close().map_err(|(_, error)| error)?;
+    Ok(())
 }
 
 /// Computes with memory of both sides on their common queue.
@@ -129,35 +137,4 @@ unsafe fn buffer_of(array: &interop::Array<i32, 1>) -> Result<Buffer<i32>, Box<d
     // SAFETY: the `cl_mem` of a live array. The drop of the buffer releases this reference.
     unsafe { retain_mem_object(memory) }.map_err(ClError)?;
     Ok(Buffer::new(memory))
-}
-
-/// Ends both sides, and uses the remaining one in between: each holds references of its own.
-fn end(first: First, cl: Cl, ctx: interop::Context) -> Result<(), Box<dyn Error>> {
-    let shared = cl.queue.reference_count()?;
-    match first {
-        First::Futhark => {
-            ctx.close().map_err(|(_, error)| error)?;
-            let left = cl.queue.reference_count()?;
-            let results = cl.run(&cl.upload(&[1])?, 1)?;
-            println!(
-                "  Futhark ended first: {shared} references to the queue, then {left}; opencl3 computes {results:?}"
-            );
-        }
-        First::OpenCl3 => {
-            drop(cl);
-            let xs = ctx.array(&[1, 2, 3])?;
-            let sums = ctx.entry().prefix_sums(&xs)?.to_vec()?;
-            drop(xs);
-            // SAFETY: the queue of a live context.
-            let again = unsafe { Cl::share(ctx.command_queue()?.ok_or("no queue")?) }?;
-            // `again` holds one of them.
-            let left = again.queue.reference_count()? - 1;
-            drop(again);
-            println!(
-                "  opencl3 ended first: {shared} references to the queue, then {left}; Futhark computes {sums:?}"
-            );
-            ctx.close().map_err(|(_, error)| error)?;
-        }
-    }
-    Ok(())
 }
