@@ -76,6 +76,15 @@ fn wrong_arguments_are_errors_that_name_them() {
     for wrong in [vec![2], vec![-1], vec![], vec![0, 0]] {
         assert_eq!(array.index(&wrong).unwrap_err().kind(), invalid);
     }
+    for (shape, words) in [
+        (&[3][..], "has 3 elements, got 2"),
+        (&[1, 2], "no array type of element type i64 and rank 2"),
+        (&[], "rank 0"),
+    ] {
+        let error = array.reshape(shape).unwrap_err();
+        assert_eq!(error.kind(), invalid, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
     assert_eq!(array.to_vec::<i32>().unwrap_err().kind(), invalid);
     assert_eq!(array.view::<u64>().unwrap_err().kind(), invalid);
 }

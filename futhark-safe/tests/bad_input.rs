@@ -1,59 +1,21 @@
 //! Unusual programs and arguments. `typed/tests/values.rs` and `golden/names.json` have names that
 //! collide, `outside/build_script.rs` has an unknown compiler.
 
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-
 use futhark_safe::dynamic::{Arg, Context, Opaque, Scalar, Value};
 use futhark_safe::{Config, ErrorKind};
 
 use super::support;
 
-fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad-input");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-/// Runs a check of this program, as [`support::each_of`].
-fn each(name: &str, source: &str, check: impl Fn(&Context)) {
-    let path = folder().join(name);
-    {
-        // Written once, since a compiler may be reading it for another test.
-        static WRITING: Mutex<()> = Mutex::new(());
-        let _writing = WRITING.lock().expect("no test panics while it writes");
-        if std::fs::read_to_string(&path).ok().as_deref() != Some(source) {
-            std::fs::write(&path, source).unwrap();
-        }
-    }
-    support::each_of(&path, |library| {
+fn each(program: &str, check: impl Fn(&Context)) {
+    support::each_of(&support::program(program), |library| {
         check(&Context::new(library, &Config::new()).unwrap());
     });
-}
-
-/// Runs a check of one program for several tests, since compiling takes most of their time.
-fn each_odd(check: impl Fn(&Context)) {
-    const SOURCE: &str = "\
-entry units (n: i64) : []() = replicate n ()
-entry count [n] (_: [n]()) : i64 = n
-
-entry make (n: i64) (m: i64) : [][]i32 = replicate n (replicate m 7)
-entry used (n: i64) (m: i64) : i32 = i32.sum (flatten (reverse (opaque (replicate n (replicate m 7)))))
-entry joined (n: i64) (m: i64) : []i32 = replicate n 7 ++ replicate m 7
-entry rows (n: i64) (m: i64) : [][]i32 = map (\\x -> replicate (n - 1) x ++ [x]) (replicate m 7)
-
-type~ inner = {flag: bool, xs: []f32}
-type~ outer = {first: inner, n: i32}
-entry outer (n: i32) : outer = {first = {flag = true, xs = replicate 2 (f32.i32 n)}, n}
-entry total (o: outer) : f32 = f32.sum o.first.xs
-";
-    each("odd.fut", SOURCE, check);
 }
 
 /// Units take no memory, so no allocation fails for a negative number of them.
 #[test]
 fn a_negative_number_of_units_is_an_error() {
-    each_odd(|ctx| {
+    each("odd.fut", |ctx| {
         for n in [-1i64, -15, i64::MIN] {
             let error = ctx.call("units", vec![Arg::Borrow(&n.into())]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Program);
@@ -90,7 +52,7 @@ fn impossible_dimensions_are_an_error() {
     // The array has a valid size, so no allocation refuses it.
     let part = "an array of negative length cannot be concatenated";
     cases.push(("rows", (0, 9), part));
-    each_odd(|ctx| {
+    each("odd.fut", |ctx| {
         for &(entry, (n, m), words) in &cases {
             // On GPU backends the parts are written by kernels, which are not checked.
             if entry == "rows" && ctx.library().backend().is_gpu() {
@@ -107,7 +69,7 @@ fn impossible_dimensions_are_an_error() {
 
 #[test]
 fn a_program_without_entry_points_can_be_loaded() {
-    each("no_entries.fut", "def f (x: i32) = x + 1\n", |ctx| {
+    each("no_entries.fut", |ctx| {
         assert!(ctx.library().program().entries().is_empty());
         assert!(ctx.library().program().types().is_empty());
         let error = ctx.call("f", vec![]).unwrap_err();
@@ -128,7 +90,7 @@ fn opaque(value: Value) -> Opaque {
 /// No entry point has `inner`, and only `inner` has `[]f32`.
 #[test]
 fn types_that_occur_only_in_other_types_can_be_used() {
-    each_odd(|ctx| {
+    each("odd.fut", |ctx| {
         let made = ctx.call("outer", vec![Arg::Consume(21i32.into())]);
         let inner = opaque(opaque(made.unwrap().remove(0)).project("first").unwrap());
         assert_eq!(inner.type_name(), "inner");

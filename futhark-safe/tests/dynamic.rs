@@ -21,30 +21,6 @@ fn total(ctx: &Context, xs: &Value) -> i64 {
 }
 
 #[test]
-fn libraries_are_opened_from_files() {
-    let Some(compiler) = support::newest() else {
-        return;
-    };
-    for backend in support::backends() {
-        let _device = (backend == Backend::OpenCl).then(support::lock_device);
-        // Under another name than that of the build.
-        let build = support::build(&support::program("failures.fut"), backend, &compiler);
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("moved-{backend}-{}", std::process::id()));
-        std::fs::copy(build.run().unwrap().library(), &file).unwrap();
-        // SAFETY: a copy of a library that was just built.
-        let library = unsafe { Library::open(&file) }.unwrap();
-        assert_eq!(library.backend(), backend);
-        assert!(library.program().entry("total").is_some());
-        let ctx = start(&library);
-        let xs = ctx.array(&[1i64, 2, 3]).unwrap().into();
-        // A loaded library does not need its file.
-        std::fs::remove_file(&file).unwrap();
-        assert_eq!(total(&ctx, &xs), 6);
-    }
-}
-
-#[test]
 fn foreign_libraries_are_rejected() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-libraries");
     std::fs::create_dir_all(&folder).unwrap();
@@ -172,35 +148,6 @@ fn raw_memory_is_borrowed_in_both_directions() {
             // SAFETY: the call rejects the memory without reading it.
             let error = unsafe { ctx.array_from_raw(elem, shape, memory) }.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
-        }
-    });
-}
-
-#[test]
-fn arrays_are_reshaped_to_any_rank_of_the_program() {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/typed/programs/arrays.fut");
-    each_of(&program, |library| {
-        let ctx = start(library);
-        let flags = [true, false, true, true, false, true];
-        let xs = ctx.array(&flags).unwrap();
-        let matrix = xs.reshape(&[3, 2]).unwrap();
-        let found = (matrix.elem(), matrix.rank(), matrix.shape());
-        assert_eq!(found, (ElemType::Bool, 2, vec![3, 2]));
-        assert_eq!(matrix.to_vec::<bool>().unwrap(), flags);
-        let outputs = ctx.call("transpose_bool", vec![Arg::Consume(matrix.into())]);
-        let [Value::Array(turned)] = &outputs.unwrap()[..] else {
-            panic!("expected an array");
-        };
-        let flat = turned.reshape(&[6]).unwrap().to_vec::<bool>().unwrap();
-        assert_eq!(flat, [true, true, false, false, true, true]);
-        for (shape, words) in [
-            (&[4, 2][..], "has 8 elements, got 6"),
-            (&[1, 2, 3], "no array type of element type bool and rank 3"),
-            (&[], "rank 0"),
-        ] {
-            let error = xs.reshape(shape).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
-            assert!(error.to_string().contains(words), "{error}");
         }
     });
 }

@@ -99,34 +99,6 @@ fn an_error_has_kind_code_text_operation_and_place() {
     });
 }
 
-/// Each invalidated value reports the text, code and place of the original failure.
-#[test]
-fn a_late_failure_is_reported_again_in_full() {
-    type Wait = fn(&Context) -> Result<(), Error>;
-    each_on_opencl(|library| {
-        let ctx = start(library);
-        let (xs, is) = (array(&ctx, &[1, 2]), array(&ctx, &[5]));
-        let waits: [Wait; 3] = [Context::sync, Context::clear_caches, |ctx| {
-            ctx.report().map(drop)
-        }];
-        for wait in waits {
-            let failed = ctx.call("gather", vec![Arg::Borrow(&xs), Arg::Borrow(&is)]);
-            let failed = failed.unwrap().remove(0);
-            let first = wait(&ctx).unwrap_err();
-            assert_eq!((first.kind(), first.code()), (ErrorKind::Program, Some(2)));
-            for _ in 0..2 {
-                let again = read(&failed).unwrap_err();
-                assert_eq!(again.kind(), first.kind());
-                assert_eq!(again.code(), first.code());
-                assert_eq!(again.c_message(), first.c_message());
-                assert_eq!(again.place(), first.place());
-                assert_eq!(again.operation(), "use of an invalidated value");
-            }
-            wait(&ctx).unwrap();
-        }
-    });
-}
-
 /// A call that fails for a reason of its own while an earlier one fails on the device reports
 /// both, each with its own kind, text and call.
 #[test]

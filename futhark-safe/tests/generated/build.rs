@@ -14,8 +14,6 @@ fn sources() -> Vec<(&'static str, PathBuf)> {
     ];
     println!("cargo::rerun-if-env-changed={EXTRA}");
     if let Some(folder) = std::env::var_os(EXTRA).map(PathBuf::from) {
-        // For the test that counts the modules.
-        println!("cargo::rustc-env={EXTRA}={}", folder.display());
         sources.push(("extra", folder));
     }
     sources

@@ -1,37 +1,7 @@
 //! Properties of all generated modules. That they compile is tested by building this crate.
 
-use std::path::Path;
-
 use futhark_safe::ErrorKind;
 use futhark_safe_generated_tests::{MODULES, Module, golden_entries, golden_nothing};
-
-#[test]
-fn every_manifest_has_a_module() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let count = |kind: &str| MODULES.iter().filter(|m| m.name.starts_with(kind)).count();
-    assert_eq!(count("golden_"), json_files(&here.join("../golden")));
-    let fixtures = here.join("../../../futhark-manifest/tests/fixtures");
-    assert_eq!(count("fixture_"), json_files(&fixtures));
-    assert!(
-        count("fixture_") >= 14,
-        "one per form that a manifest has had"
-    );
-    // The build script passes the variable on.
-    let extra = option_env!("FUTHARK_EXTRA_MANIFESTS").map_or(0, |dir| json_files(Path::new(dir)));
-    assert_eq!(count("extra_"), extra);
-    eprintln!("{} modules compiled", MODULES.len());
-}
-
-fn json_files(folder: &Path) -> usize {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths
-        .map(|path| match path.is_dir() {
-            true => json_files(&path),
-            false => usize::from(path.extension().is_some_and(|e| e == "json")),
-        })
-        .sum()
-}
 
 /// Its error names the program.
 #[test]

@@ -1,38 +1,19 @@
 -- Arrays of every element type and of several ranks, and what may share their memory.
 
-entry reverse_i8 [n] (xs: [n]i8) : [n]i8 = reverse xs
-entry transpose_i8 [n] [m] (xs: [n][m]i8) : [m][n]i8 = transpose xs
-
-entry reverse_i16 [n] (xs: [n]i16) : [n]i16 = reverse xs
-entry transpose_i16 [n] [m] (xs: [n][m]i16) : [m][n]i16 = transpose xs
+entry flatten_i8 [n] [m] (xs: [n][m]i8) : []i8 = flatten xs
+entry flatten_i16 [n] [m] (xs: [n][m]i16) : []i16 = flatten xs
+entry flatten_i64 [n] [m] (xs: [n][m]i64) : []i64 = flatten xs
+entry flatten_u8 [n] [m] (xs: [n][m]u8) : []u8 = flatten xs
+entry flatten_u16 [n] [m] (xs: [n][m]u16) : []u16 = flatten xs
+entry flatten_u32 [n] [m] (xs: [n][m]u32) : []u32 = flatten xs
+entry flatten_u64 [n] [m] (xs: [n][m]u64) : []u64 = flatten xs
+entry flatten_f16 [n] [m] (xs: [n][m]f16) : []f16 = flatten xs
+entry flatten_f32 [n] [m] (xs: [n][m]f32) : []f32 = flatten xs
+entry flatten_f64 [n] [m] (xs: [n][m]f64) : []f64 = flatten xs
 
 entry reverse_i32 [n] (xs: [n]i32) : [n]i32 = reverse xs
 entry transpose_i32 [n] [m] (xs: [n][m]i32) : [m][n]i32 = transpose xs
-
-entry reverse_i64 [n] (xs: [n]i64) : [n]i64 = reverse xs
-entry transpose_i64 [n] [m] (xs: [n][m]i64) : [m][n]i64 = transpose xs
-
-entry reverse_u8 [n] (xs: [n]u8) : [n]u8 = reverse xs
-entry transpose_u8 [n] [m] (xs: [n][m]u8) : [m][n]u8 = transpose xs
-
-entry reverse_u16 [n] (xs: [n]u16) : [n]u16 = reverse xs
-entry transpose_u16 [n] [m] (xs: [n][m]u16) : [m][n]u16 = transpose xs
-
-entry reverse_u32 [n] (xs: [n]u32) : [n]u32 = reverse xs
-entry transpose_u32 [n] [m] (xs: [n][m]u32) : [m][n]u32 = transpose xs
-
-entry reverse_u64 [n] (xs: [n]u64) : [n]u64 = reverse xs
-entry transpose_u64 [n] [m] (xs: [n][m]u64) : [m][n]u64 = transpose xs
-
-entry reverse_f16 [n] (xs: [n]f16) : [n]f16 = reverse xs
-entry transpose_f16 [n] [m] (xs: [n][m]f16) : [m][n]f16 = transpose xs
-
-entry reverse_f32 [n] (xs: [n]f32) : [n]f32 = reverse xs
 entry transpose_f32 [n] [m] (xs: [n][m]f32) : [m][n]f32 = transpose xs
-
-entry reverse_f64 [n] (xs: [n]f64) : [n]f64 = reverse xs
-entry transpose_f64 [n] [m] (xs: [n][m]f64) : [m][n]f64 = transpose xs
-
 entry reverse_bool [n] (xs: [n]bool) : [n]bool = reverse xs
 entry transpose_bool [n] [m] (xs: [n][m]bool) : [m][n]bool = transpose xs
 

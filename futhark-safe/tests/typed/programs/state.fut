@@ -23,7 +23,3 @@ entry exchange [n] (a: *[n]f64) (b: *[n]f64) : (*[n]f64, *[n]f64) =
 entry bump [n] (xs: *[n]f64) (i: i64) : *[n]f64 =
   let x = xs[i]
   in xs with [i] = x + 1
-
-entry same [n] (xs: [n]f64) : [n]f64 = xs
-
-entry total [n] (xs: [n]f64) : f64 = f64.sum xs

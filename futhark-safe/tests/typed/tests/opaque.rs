@@ -421,43 +421,6 @@ mod of_arrays_of_records {
     }
 
     #[test]
-    fn values_that_share_memory_do_not_change() {
-        use record_consumption::{ArrayPt, ArrayPtParts};
-        on_host_and_device::<record_consumption::Program>(|ctx| {
-            let entry = ctx.entry();
-            let xs = ctx.array(&[1.0, 2.0]).unwrap();
-            // Two fields share one array, so a write to one must not change the other.
-            let points = ArrayPt::zip(&ctx, ArrayPtParts { x: &xs, y: &xs }).unwrap();
-            let (field, element) = (points.x().unwrap(), points.index(0).unwrap());
-            let (left, right) = entry.poke(points).unwrap();
-            assert_eq!(left.to_vec().unwrap(), [99.0, 2.0]);
-            assert_eq!(right.to_vec().unwrap(), [99.0, 2.0]);
-            assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
-            assert_eq!((element.x().unwrap(), element.y().unwrap()), (1.0, 1.0));
-            entry.set_first(field, -1.0).unwrap();
-            assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
-        });
-    }
-
-    #[test]
-    fn an_index_out_of_bounds_is_an_error() {
-        on_host_and_device::<record_arrays::Program>(|ctx| {
-            let points = ctx.entry().line(3).unwrap();
-            // -1 as an index is a very large one.
-            for index in [3, 1000, usize::MAX, -1isize as usize, 1 << 63] {
-                let error = points.index(index).unwrap_err();
-                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{index}: {error}");
-                assert!(error.to_string().contains("shape [3]"), "{error}");
-            }
-            let empty = ctx.entry().line(0).unwrap();
-            assert_eq!(
-                empty.index(0).unwrap_err().kind(),
-                ErrorKind::InvalidArgument
-            );
-        });
-    }
-
-    #[test]
     fn arrays_of_two_dimensions_round_trip() {
         on_host_and_device::<record_matrices::Program>(|ctx| {
             let image = ctx.entry().gradient(2, 3).unwrap();

@@ -93,27 +93,6 @@ fn values_that_share_memory_do_not_change() {
     });
 }
 
-#[test]
-fn errors_contain_the_text_of_c_and_the_context_survives() {
-    each(|ctx: basics::Context| {
-        let xs = ctx.array(&[1, 2, 3]).unwrap();
-        let error = ctx.entry().element(&xs, 3).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Program);
-        assert!(
-            error
-                .c_message()
-                .unwrap()
-                .contains("Index [3] out of bounds for array of shape [3]"),
-            "{error}"
-        );
-        assert!(
-            error.to_string().starts_with("entry point element: "),
-            "{error}"
-        );
-        assert_eq!(ctx.entry().element(&xs, 2).unwrap(), 3);
-    });
-}
-
 /// The names of the source, not those of the generated method.
 #[test]
 fn mismatched_sizes_are_in_the_error_with_the_names_of_the_parameters() {

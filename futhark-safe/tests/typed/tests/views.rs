@@ -35,22 +35,6 @@ fn a_view_does_not_change() {
     });
 }
 
-/// The memory was allocated for a value that is dropped.
-#[test]
-fn a_view_outlives_other_owners_of_the_memory() {
-    each(|ctx: arrays::Context| {
-        let xs = ctx.array(&[1, 2, 3]).unwrap();
-        let alias = ctx.entry().alias(&xs).unwrap();
-        drop(xs);
-        let view = alias.to_cow().unwrap();
-        // These would get memory that was freed too early.
-        let others: Vec<_> = (0..100).map(|i| ctx.array(&[i; 3]).unwrap()).collect();
-        assert_eq!(*view, [1, 2, 3]);
-        drop(others);
-        assert_eq!(*view, [1, 2, 3]);
-    });
-}
-
 /// The memory of a lost context is freed with its last value, so a view stays readable.
 #[test]
 fn a_view_outlives_the_loss_of_its_context() {
