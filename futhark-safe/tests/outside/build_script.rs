@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::package::{BUILD, Package, assert_says, compiler};
+use super::package::{BUILD, PROGRAM, Package, assert_says, compiler};
 
 /// `PATH` without folders with a Futhark compiler.
 pub fn no_futhark() -> String {
@@ -85,151 +85,85 @@ fn a_binary_can_contain_all_backends() {
     }
 }
 
-#[test]
-fn an_unsupported_target_is_refused_in_one_line() {
+/// Builds a package with this build script and program, which fails with an error that says this.
+fn refused(script: &str, program: &str, environment: &[(&str, &str)], words: &[&str]) -> String {
     let package = Package::new("outside-broken");
+    package.write("build.rs", script);
+    package.write("stats.fut", program);
+    let text = package.fails(environment);
+    assert_says(&text, words);
+    text
+}
+
+/// The build script, with a variable that Cargo sets for it.
+fn script_with(variable: &str, value: &str) -> String {
+    let begin = "fn main() -> Result<(), Error> {";
+    let set = format!("{begin} unsafe {{ std::env::set_var({variable:?}, {value:?}) }};");
+    BUILD.replace(begin, &set)
+}
+
+#[test]
+fn wrong_targets_and_compilers_are_refused() {
     for (name, value) in [
         ("CARGO_CFG_TARGET_OS", "freebsd"),
         ("CARGO_CFG_TARGET_OS", "unknown"),
         ("CARGO_CFG_TARGET_POINTER_WIDTH", "32"),
     ] {
-        // Cargo sets these variables for the build script.
-        let set = format!(
-            "fn main() -> Result<(), Error> {{ unsafe {{ std::env::set_var({name:?}, {value:?}) }};"
-        );
-        package.write(
-            "build.rs",
-            &BUILD.replace("fn main() -> Result<(), Error> {", &set),
-        );
-        let text = package.fails(&[]);
         let supported = "Linux, macOS and Windows (x86_64-pc-windows-gnu)";
-        assert_says(&text, &["cannot compile for", supported]);
+        let words = ["cannot compile for", supported];
+        let text = refused(&script_with(name, value), PROGRAM, &[], &words);
         assert!(!text.contains("cc:"), "{text}");
     }
-}
-
-#[test]
-fn code_for_this_processor_is_refused_for_another_target() {
-    let package = Package::new("outside-broken");
-    // Cargo sets this variable for the build script.
-    let script = BUILD.replace(
-        "fn main() -> Result<(), Error> {",
-        "fn main() -> Result<(), Error> { unsafe { std::env::set_var(\"HOST\", \"riscv64gc-unknown-linux-gnu\") };",
-    );
+    let script = script_with("HOST", "riscv64gc-unknown-linux-gnu");
     let native = script.replace(".compile()", ".native().compile()");
-    assert_ne!(native, script);
-    package.write("build.rs", &native);
-    let text = package.fails(&[]);
-    assert_says(&text, &["cannot compile for", "`native()`", "-march="]);
-}
+    let words = ["cannot compile for", "`native()`", "-march="];
+    refused(&native, PROGRAM, &[], &words);
 
-#[test]
-fn a_missing_futhark_compiler_is_a_build_error() {
-    let package = Package::new("outside-broken");
     let path = no_futhark();
-    let text = package.fails(&[
-        ("PATH", &path),
+    let none = [
+        ("PATH", &*path),
         ("FUTHARK", ""),
         ("FUTHARK_TOOLCHAIN", "/nonexistent"),
-    ]);
-    assert_says(
-        &text,
-        &[
-            "no Futhark compiler was found",
-            "apt-get install",
-            "brew",
-            "FUTHARK",
-        ],
-    );
-    let text = package.fails(&[("FUTHARK", "/nonexistent/futhark")]);
-    assert_says(
-        &text,
-        &["cannot use /nonexistent/futhark as a Futhark compiler"],
-    );
-    // Another program.
-    let text = package.fails(&[("FUTHARK", "/bin/echo")]);
-    assert_says(
-        &text,
-        &["cannot use /bin/echo as a Futhark compiler", "--version"],
-    );
+    ];
+    let found = "no Futhark compiler was found";
+    let words = [found, "apt-get install", "brew", "FUTHARK"];
+    refused(BUILD, PROGRAM, &none, &words);
+    for (file, word) in [("/nonexistent/futhark", ""), ("/bin/echo", "--version")] {
+        let unusable = format!("cannot use {file} as a Futhark compiler");
+        refused(BUILD, PROGRAM, &[("FUTHARK", file)], &[&unusable, word]);
+    }
 }
 
 #[test]
-fn a_type_error_reports_its_position() {
-    if compiler().is_none() {
-        return;
-    }
-    let package = Package::new("outside-broken");
-    package.write("stats.fut", "entry f (x: i32) : i32 = x + true\n");
-    assert_says(
-        &package.fails(&[]),
-        &["Error at stats.fut:1:", "rejected the program"],
-    );
-    package.write("stats.fut", "entry f (x: i32) : i32 = x\nentry g = (\n");
-    assert_says(&package.fails(&[]), &["Error at stats.fut:3:"]);
-}
-
-#[test]
-fn a_missing_source_file_is_a_build_error() {
-    if compiler().is_none() {
-        return;
-    }
-    let package = Package::new("outside-broken");
-    package.write("build.rs", &BUILD.replace("stats.fut", "other.fut"));
-    assert_says(
-        &package.fails(&[]),
-        &["the Futhark source file other.fut does not exist"],
-    );
-}
-
-#[test]
-fn missing_headers_and_backends_are_build_errors() {
-    if Path::new("/usr/include/CL/cl.h").exists() {
-        println!("skipped: this machine has the OpenCL headers where every C compiler finds them");
-        return;
-    }
+fn wrong_programs_and_missing_tools_are_build_errors() {
     let Some(futhark) = compiler() else {
         return;
     };
-    let package = Package::new("outside-broken");
-    let futhark = futhark.program().to_str().unwrap().to_owned();
-    let text = package.fails(&[("FUTHARK", &futhark), ("FUTHARK_TOOLCHAIN", "/nonexistent")]);
-    assert_says(
-        &text,
-        &[
-            "the backend opencl needs the OpenCL headers",
-            "opencl-headers",
-        ],
-    );
-    // A backend that no build supports.
-    package.write(
-        "build.rs",
-        &BUILD.replace("Backend::OpenCl", "Backend::Ispc"),
-    );
-    assert_says(
-        &package.fails(&[]),
-        &["cannot compile for the backend ispc", "use multicore"],
-    );
-}
-
-#[test]
-fn a_missing_c_compiler_is_a_build_error() {
-    if compiler().is_none() {
+    let ill_typed = "entry f (x: i32) : i32 = x + true\n";
+    let words = ["Error at stats.fut:1:", "rejected the program"];
+    refused(BUILD, ill_typed, &[], &words);
+    let other = BUILD.replace("stats.fut", "other.fut");
+    let words = ["the Futhark source file other.fut does not exist"];
+    refused(&other, PROGRAM, &[], &words);
+    let ispc = BUILD.replace("Backend::OpenCl", "Backend::Ispc");
+    let words = ["cannot compile for the backend ispc", "use multicore"];
+    refused(&ispc, PROGRAM, &[], &words);
+    // Only the build script uses CC; Cargo links with `cc`.
+    for (variable, file, word) in [
+        ("CC", "/nonexistent/cc", "cannot run a C compiler"),
+        ("AR", "/nonexistent/ar", ""),
+    ] {
+        let words = [word, file, "install gcc or clang"];
+        refused(BUILD, PROGRAM, &[(variable, file)], &words);
+    }
+    if Path::new("/usr/include/CL/cl.h").exists() {
+        println!("skipped: every C compiler finds the OpenCL headers of this machine");
         return;
     }
-    let package = Package::new("outside-broken");
-    // Only the build script uses CC; Cargo links with `cc`.
-    let text = package.fails(&[("CC", "/nonexistent/cc")]);
-    assert_says(
-        &text,
-        &[
-            "cannot run a C compiler",
-            "/nonexistent/cc",
-            "install gcc or clang",
-        ],
-    );
-    let text = package.fails(&[("AR", "/nonexistent/ar")]);
-    assert_says(&text, &["/nonexistent/ar", "install gcc or clang"]);
+    let futhark = futhark.program().to_str().unwrap();
+    let environment = [("FUTHARK", futhark), ("FUTHARK_TOOLCHAIN", "/nonexistent")];
+    let needs = "the backend opencl needs the OpenCL headers";
+    refused(BUILD, PROGRAM, &environment, &[needs, "opencl-headers"]);
 }
 
 /// A newer compiler is used with a warning, and an older one is rejected.

@@ -5,7 +5,6 @@ mod build_script;
 mod dependencies;
 mod package;
 mod published;
-mod raw;
 mod readme;
 mod shared;
 mod targets;

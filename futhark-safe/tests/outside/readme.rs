@@ -86,30 +86,3 @@ fn the_program_of_the_readme_runs() {
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(Some(printed.trim()), expected.as_deref());
 }
-
-/// Each command is an executable file of the repository or names a package of the workspace.
-#[cfg(unix)]
-#[test]
-fn the_commands_of_the_readme_exist() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let mut seen = 0;
-    let sh = blocks(&readme).into_iter().filter(|block| block.0 == "sh");
-    for line in sh.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>()) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if let Some(command) = words.first().filter(|word| word.starts_with("ci/")) {
-            seen += 1;
-            let mode = std::fs::metadata(root().join(command))
-                .unwrap()
-                .permissions();
-            assert!(mode.mode() & 0o111 != 0, "{command} is not executable");
-        }
-        if let Some(at) = words.iter().position(|word| *word == "-p") {
-            seen += 1;
-            let workspace = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
-            let name = format!("name = \"{}\"\n", words[at + 1]);
-            assert!(workspace.contains(&name), "no package {}", words[at + 1]);
-        }
-    }
-    assert_eq!(seen, 3);
-}
