@@ -1,6 +1,6 @@
 //! Stored values through the dynamic interface, with every compiler, and through serde.
 
-use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Value};
+use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Stored, Value};
 use futhark_safe::{Backend, Config, ErrorKind, Untrusted};
 
 use super::support;
@@ -43,32 +43,23 @@ fn values(ctx: &Context) -> Vec<Opaque> {
 
 #[test]
 fn values_are_restored_on_any_backend_of_one_compiler() {
-    let mut per_compiler = Vec::new();
+    // Of each compiler: a context, and a stored value.
+    let mut compilers: Vec<(Context, Stored)> = Vec::new();
+    let backends = support::backends();
+    let _device = support::lock_device();
     for compiler in support::compilers() {
-        let libraries: Vec<Library> = support::backends()
-            .into_iter()
-            .map(|backend| library(backend, &compiler))
-            .collect();
-        let _device = support::lock_device();
-        let contexts: Vec<Context> = libraries
+        let contexts: Vec<Context> = backends
             .iter()
-            .map(|library| Context::new(library, &Config::new()).unwrap())
+            .map(|&backend| Context::new(&library(backend, &compiler), &Config::new()).unwrap())
             .collect();
-        let stored: Vec<_> = contexts
-            .iter()
-            .map(|ctx| {
-                values(ctx)
-                    .iter()
-                    .map(|v| v.store().unwrap())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        assert!(
-            stored.windows(2).all(|pair| pair[0] == pair[1]),
-            "equal bytes"
-        );
+        let store = |ctx| -> Vec<Stored> {
+            let values = values(ctx).into_iter();
+            values.map(|value| value.store().unwrap()).collect()
+        };
+        let first = store(&contexts[0]);
         for ctx in &contexts {
-            for stored in &stored[0] {
+            assert!(store(ctx) == first, "equal bytes");
+            for stored in &first {
                 assert!(ctx.restore(stored).unwrap().store().unwrap() == *stored);
                 let untrusted = Untrusted::from_bytes(&stored.to_bytes().unwrap()).unwrap();
                 ctx.library().check_stored(&untrusted).unwrap();
@@ -85,23 +76,23 @@ fn values_are_restored_on_any_backend_of_one_compiler() {
                 assert!(trusted == *stored);
             }
         }
-        per_compiler.push((contexts, stored));
-    }
-    // Layouts may differ between versions of the compiler.
-    for (i, (contexts, _)) in per_compiler.iter().enumerate() {
-        for (_, stored) in per_compiler
-            .iter()
-            .enumerate()
-            .filter(|(j, _)| i != *j)
-            .map(|(_, p)| p)
-        {
-            let error = contexts[0].restore(&stored[0][0]).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
-            let bytes = stored[0][0].to_bytes().unwrap();
-            let untrusted = Untrusted::from_bytes(&bytes).unwrap();
-            let error = contexts[0].library().check_stored(&untrusted).unwrap_err();
-            assert!(error.to_string().contains("another program"), "{error}");
+        let other = support::library("failures.fut", Backend::C, &compiler);
+        let other = Context::new(&other, &Config::new()).unwrap();
+        let error = other.restore(&first[0]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
+        assert!(error.to_string().contains("another program"), "{error}");
+        // Layouts may differ between versions of the compiler.
+        let ours = &contexts[0];
+        for (theirs, stored) in &compilers {
+            for (ctx, stored) in [(ours, stored), (theirs, &first[0])] {
+                let error = ctx.restore(stored).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
+                let untrusted = Untrusted::from_bytes(&stored.to_bytes().unwrap()).unwrap();
+                let error = ctx.library().check_stored(&untrusted).unwrap_err();
+                assert!(error.to_string().contains("another program"), "{error}");
+            }
         }
+        compilers.push((ours.clone(), first[0].clone()));
     }
 }
 

@@ -96,36 +96,20 @@ fn every_element_type_round_trips() {
 /// An array without elements has no memory.
 #[test]
 fn arrays_without_elements_round_trip() {
-    fn check<T: Element>(ctx: &arrays::Context)
-    where
-        arrays::Program: HasArray<T, 1> + HasArray<T, 2>,
-    {
-        let none = ctx.array::<T>(&[]).unwrap();
-        assert_eq!((none.is_empty(), none.len(), none.shape()), (true, 0, [0]));
-        assert!(none.to_vec().unwrap().is_empty());
-        none.read_into(&mut []).unwrap();
+    each(|ctx: arrays::Context| {
         for shape in [[0, 0], [0, 3], [3, 0]] {
-            let none = ctx.array_nd::<T, 2>(shape, &[]).unwrap();
+            let none = ctx.array_nd::<f32, 2>(shape, &[]).unwrap();
             assert_eq!((none.shape(), none.len()), (shape, 0));
-            assert!(none.to_cow().unwrap().is_empty());
+            assert!(none.is_empty() && none.to_cow().unwrap().is_empty());
+            none.read_into(&mut []).unwrap();
             assert_eq!(none.to_ndarray().unwrap().shape(), shape);
             assert_eq!(none.try_clone().unwrap().shape(), shape);
-            assert_eq!(
-                none.get([0, 0]).unwrap_err().kind(),
-                ErrorKind::InvalidArgument
-            );
-            let error = ctx.array_nd(shape, &[T::default()]).unwrap_err();
+            let turned = ctx.entry().transpose_f32(&none).unwrap();
+            assert_eq!(turned.shape(), [shape[1], shape[0]]);
+            let error = none.get([0, 0]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-            assert!(error.to_string().contains(&format!("{shape:?} has 0")));
         }
-    }
-    each(|ctx: arrays::Context| {
-        check::<u8>(&ctx);
-        check::<f16>(&ctx);
-        check::<bool>(&ctx);
-        check::<f64>(&ctx);
-        let none = ctx.array_nd::<f32, 2>([0, 3], &[]).unwrap();
-        assert_eq!(ctx.entry().transpose_f32(&none).unwrap().shape(), [3, 0]);
+        assert!(ctx.array::<bool>(&[]).unwrap().to_vec().unwrap().is_empty());
         assert_eq!(
             ctx.array::<i32>(&[]).unwrap().view(),
             (ctx.backend() != Backend::OpenCl).then_some(&[][..])
