@@ -7,22 +7,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 #[test]
-fn the_default_of_each_field_is_zero_or_false() {
-    let expected = DeepFields {
-        at: PtFields { x: 0.0, y: 0.0 },
-        half: f16::ZERO,
-        on: false,
-        pair: (0, 0),
-    };
-    assert_eq!(DeepFields::default(), expected);
-    let some = DeepFields {
-        on: true,
-        ..DeepFields::default()
-    };
-    assert_ne!(some, expected);
-}
-
-#[test]
 fn fields_and_variants_of_scalars_round_trip_through_serde() {
     let deep = DeepFields {
         at: PtFields { x: 0.1, y: -2.0 },

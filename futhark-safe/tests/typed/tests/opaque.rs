@@ -28,28 +28,21 @@ mod of_records {
     }
 
     #[test]
-    fn records_of_scalars_are_plain_structs_at_any_depth() {
+    fn fields_keep_their_order() {
         on_host_and_device::<records::Program>(|ctx| {
+            // The manifest has fields in another order than the source.
             let fields = LineFields { from: FROM, to: TO };
             let line = Line::from_fields(&ctx, fields).unwrap();
             assert_eq!(line.fields().unwrap(), fields);
             let turned = ctx.entry().reverse_line(&line).unwrap().fields().unwrap();
             assert_eq!(turned, LineFields { from: TO, to: FROM });
-        });
-    }
-
-    #[test]
-    fn fields_keep_their_order() {
-        on_host_and_device::<records::Program>(|ctx| {
-            // The manifest has fields in another order than the source.
-            let line = Line::from_fields(&ctx, LineFields { from: FROM, to: TO }).unwrap();
             let zeta = ctx.array(&[10, 20]).unwrap();
             let size = records::TupleI32U8::new(&ctx, 5, 6).unwrap();
             let half = f16::from_f32(0.5);
             let m = Mixed::new(&ctx, half, true, &line, &size, &zeta).unwrap();
             let all = m.fields().unwrap();
             assert_eq!((all.alpha, all.flag, all.size), (half, true, (5, 6)));
-            assert_eq!(all.mid, LineFields { from: FROM, to: TO });
+            assert_eq!(all.mid, fields);
             assert_eq!(all.zeta.to_vec().unwrap(), [10, 20]);
             assert_eq!(
                 ctx.entry().describe(&m).unwrap(),
@@ -263,29 +256,23 @@ mod of_sums {
 
 mod clones {
     use super::*;
-    use sums::ShapeVariant;
 
     /// The payloads of every variant, of which one has an array that is changed in place.
     #[test]
     fn a_clone_of_a_sum_keeps_its_variant_and_payload() {
         on_host_and_device::<sums::Program>(|ctx| {
+            let entry = ctx.entry();
             let xs = ctx.array(&[1.0, 2.0]).unwrap();
             let cells = ctx.array_nd([1, 2], &[3, 4]).unwrap();
-            let mut names = Vec::new();
-            for which in 0..6 {
-                let shape = ctx.entry().shape(which, &xs, &cells).unwrap();
+            let names = ["point", "circle", "rect", "path", "painted", "grid"];
+            for (which, name) in (0..).zip(names) {
+                let shape = entry.shape(which, &xs, &cells).unwrap();
                 let clone = shape.try_clone().unwrap();
-                names.push(clone.variant_name().unwrap());
-                let area = ctx.entry().area(&shape).unwrap();
-                assert_eq!(names.last(), Some(&shape.variant_name().unwrap()));
-                ctx.entry().poke(shape, 70.0).unwrap();
-                assert_eq!(ctx.entry().area(&clone).unwrap(), area);
-                if let ShapeVariant::Path(xs, _) = clone.destruct().unwrap() {
-                    assert_eq!(xs.to_vec().unwrap(), [1.0, 2.0]);
-                }
+                let area = entry.area(&shape).unwrap();
+                entry.poke(shape, 70.0).unwrap();
+                assert_eq!(clone.variant_name().unwrap(), name);
+                assert_eq!(entry.area(&clone).unwrap(), area);
             }
-            names.dedup();
-            assert_eq!(names.len(), 6, "{names:?}");
         });
     }
 
