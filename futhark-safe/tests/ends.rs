@@ -1,8 +1,7 @@
 //! What would end or block the process outside of a call. `futhark-sys/docs/process-ends.md` lists the
 //! tests of everything else.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use futhark_safe::dynamic::{Arg, Context, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
@@ -14,30 +13,6 @@ const CHILD: &str = "FUTHARK_TEST_ENDS";
 
 fn role() -> Option<String> {
     std::env::var(CHILD).ok()
-}
-
-/// Runs a test of this file again, in another process that `program` starts. Fails instead of
-/// blocking forever.
-fn run_again(mut program: Command, test: &str, role: &str) {
-    let (_, module) = module_path!().split_once("::").expect("a module");
-    let mut child = program
-        .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
-        .env(CHILD, role)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if start.elapsed() > Duration::from_secs(120) {
-            child.kill().unwrap();
-            panic!("{test} {role}: the process is blocked");
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    assert!(status.success(), "{test} {role}: {status}");
 }
 
 /// Misuse 46. The loader of the system would block until another process writes to the FIFO.
@@ -66,12 +41,8 @@ fn a_fifo_as_a_driver_library_is_an_error() {
     let fifo = support::fifo("ends/driver.so");
     for (backend, variable) in drivers {
         let mut program = Command::new(std::env::current_exe().unwrap());
-        program.env(variable, &fifo);
-        run_again(
-            program,
-            "a_fifo_as_a_driver_library_is_an_error",
-            backend.as_str(),
-        );
+        program.env(variable, &fifo).env(CHILD, backend.as_str());
+        support::run_again(program, "ends::a_fifo_as_a_driver_library_is_an_error");
     }
 }
 
@@ -82,8 +53,9 @@ fn more_threads_than_the_system_permits_are_a_start_error() {
         let mut program = Command::new("sh");
         program.args(["-c", "ulimit -v 3000000 && exec \"$0\" \"$@\""]);
         program.arg(std::env::current_exe().unwrap());
-        let test = "more_threads_than_the_system_permits_are_a_start_error";
-        return run_again(program, test, "threads");
+        program.env(CHILD, "threads");
+        let test = "ends::more_threads_than_the_system_permits_are_a_start_error";
+        return support::run_again(program, test);
     }
     for compiler in support::compilers() {
         let library = support::library("failures.fut", Backend::Multicore, &compiler);

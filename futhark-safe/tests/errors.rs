@@ -5,7 +5,7 @@ mod earlier;
 use futhark_safe::dynamic::{Arg, Array, Context, Library, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
 
-use super::support::{self, each, each_of, each_on_opencl};
+use super::support::{self, each, each_of, each_on_opencl, scalars};
 
 fn start(library: &Library) -> Context {
     let config = match library.backend() {
@@ -17,10 +17,6 @@ fn start(library: &Library) -> Context {
 
 fn array(ctx: &Context, data: &[i64]) -> Value {
     ctx.array(data).unwrap().into()
-}
-
-fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
-    values.iter().map(|&v| Arg::Consume(v.into())).collect()
 }
 
 /// Calls `gather` and reads its result. On GPUs reading reports the failure.

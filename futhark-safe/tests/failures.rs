@@ -3,7 +3,7 @@
 use futhark_safe::dynamic::{Arg, Context, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
 
-use super::support::{self, each_on_opencl};
+use super::support::{self, each_on_opencl, scalars};
 
 fn config(backend: Backend) -> Config {
     let config = Config::new();
@@ -26,10 +26,6 @@ fn each(mut check: impl FnMut(Backend, &dyn Fn() -> Context)) {
 /// How often to lose a context: making one takes a fifth of a second on OpenCL.
 fn runs(backend: Backend) -> usize {
     if backend == Backend::OpenCl { 5 } else { 20 }
-}
-
-fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
-    values.iter().map(|&v| Arg::Consume(v.into())).collect()
 }
 
 #[test]
@@ -157,18 +153,10 @@ fn a_known_bad_device_is_rejected() {
     }
     let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pocl-kernels");
     std::fs::create_dir_all(&cache).unwrap();
-    let name = concat!(module_path!(), "::a_known_bad_device_is_rejected");
-    let (_, name) = name.split_once("::").expect("the crate comes first");
-    let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--nocapture"])
-        .envs([
-            (ON_POCL, "1".as_ref()),
-            ("OCL_ICD_VENDORS", pocl.as_os_str()),
-        ])
-        .env("POCL_CACHE_DIR", cache)
-        .status()
-        .unwrap();
-    assert!(status.success());
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program.env(ON_POCL, "1").env("OCL_ICD_VENDORS", pocl);
+    program.env("POCL_CACHE_DIR", cache);
+    support::run_again(program, "failures::a_known_bad_device_is_rejected");
 }
 
 fn pocl_is_rejected() {

@@ -3,6 +3,8 @@
 
 mod support;
 
+use support::scalars;
+
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
 
@@ -86,10 +88,6 @@ fn each(mut check: impl FnMut(&dyn Fn(&str) -> Library, &dyn Fn(&Library) -> Con
             check(&library, &context);
         }
     }
-}
-
-fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
-    values.iter().map(|&v| Arg::Consume(v.into())).collect()
 }
 
 fn array(context: &Context, data: &[i64]) -> Value {

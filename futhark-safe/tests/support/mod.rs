@@ -8,7 +8,9 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
@@ -172,13 +174,36 @@ pub fn library_of(source: &Path, backend: Backend, compiler: &Compiler) -> Libra
     .clone()
 }
 
+/// Arguments that are scalars.
+pub fn scalars(values: &[i64]) -> Vec<Arg<'static>> {
+    values.iter().map(|&v| Arg::Consume(v.into())).collect()
+}
+
+/// Runs a test again, in another process that `program` starts. Fails instead of blocking forever.
+pub fn run_again(mut program: Command, test: &str) {
+    let program = program.args(["--exact", test, "--nocapture"]);
+    let mut child = program.stdout(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if start.elapsed() > Duration::from_secs(120) {
+            child.kill().unwrap();
+            panic!("{program:?}: the process is blocked");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(status.success(), "{program:?}: {status}");
+}
+
 /// Calls `replicate_top`, which needs memory and a kernel.
 ///
 /// # Panics
 ///
 /// If the result is wrong.
 pub fn works(context: &Context) -> Result<(), Error> {
-    let results = context.call("replicate_top", vec![Arg::Consume(5i64.into())])?;
+    let results = context.call("replicate_top", scalars(&[5]))?;
     assert!(matches!(results[0], Value::Scalar(Scalar::I64(5))));
     Ok(())
 }
@@ -203,7 +228,7 @@ pub fn sum(file: &Path) -> PathBuf {
 /// A FIFO that no process writes to.
 pub fn fifo(name: &str) -> PathBuf {
     let file = fresh(name);
-    let made = std::process::Command::new("mkfifo").arg(&file).status();
+    let made = Command::new("mkfifo").arg(&file).status();
     assert!(made.unwrap().success());
     file
 }
