@@ -111,7 +111,12 @@ fn summary_of(section: &Section) -> String {
     let (ratios, others): (Vec<&Row>, Vec<&Row>) =
         (section.rows.iter()).partition(|row| matches!(row.budget, Budget::Ratio(_)));
     let mut parts = Vec::new();
-    for (variant, (name, _)) in section.rows[0].variants.iter().enumerate().skip(1) {
+    // A filter can leave out all of these.
+    let names = section.rows[0]
+        .variants
+        .iter()
+        .filter(|_| !ratios.is_empty());
+    for (variant, (name, _)) in names.enumerate().skip(1) {
         let ratios = || ratios.iter().map(|row| row.ratio(variant));
         let mean = (ratios().map(f64::ln).sum::<f64>() / ratios().count() as f64).exp();
         let largest = ratios().fold(0.0, f64::max);
