@@ -97,15 +97,11 @@ impl Package {
     pub fn new(name: &str) -> Package {
         let package = Package::empty(name);
         let safe = env!("CARGO_MANIFEST_DIR");
-        package.write(
-            "Cargo.toml",
-            &format!(
-                "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-                 [dependencies]\nfuthark-safe = {{ path = {safe:?} }}\n\n\
-                 [build-dependencies]\nfuthark-safe = {{ path = {safe:?}, default-features = false, features = [\"build\"] }}\n\n\
-                 [workspace]\n"
-            ),
+        let dependencies = format!(
+            "[dependencies]\nfuthark-safe = {{ path = {safe:?} }}\n\n[build-dependencies]\n\
+             futhark-safe = {{ path = {safe:?}, default-features = false, features = [\"build\"] }}\n"
         );
+        package.write("Cargo.toml", &manifest(name, 2024, &dependencies));
         package.write("build.rs", BUILD);
         package.write("src/main.rs", MAIN);
         package.write("stats.fut", PROGRAM);
@@ -172,6 +168,14 @@ impl Package {
         assert!(!output.status.success(), "the build should fail");
         String::from_utf8(output.stderr).unwrap()
     }
+}
+
+/// The manifest of a package.
+pub fn manifest(name: &str, edition: u32, dependencies: &str) -> String {
+    format!(
+        "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"{edition}\"\nlicense = \"MIT\"\n\
+         description = \"For a test\"\n\n{dependencies}\n[workspace]\n"
+    )
 }
 
 pub fn assert_says(text: &str, words: &[&str]) {

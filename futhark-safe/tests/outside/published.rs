@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::build_script::no_futhark;
-use super::package::{PROGRAM, Package, assert_says, compiler};
+use super::package::{PROGRAM, Package, assert_says, compiler, manifest};
 
 const BUILD: &str = r#"
 fn main() -> Result<(), futhark_safe::Error> {
@@ -36,13 +36,6 @@ fn the_mean_is_right() {
 
 const MAIN: &str =
     "fn main() { println!(\"{}\", outside_library::mean(&[1.0, 2.0, 6.0]).unwrap()); }\n";
-
-fn manifest(name: &str, edition: u32, dependencies: &str) -> String {
-    format!(
-        "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"{edition}\"\nlicense = \"MIT\"\n\
-         description = \"For a test\"\n\n{dependencies}\n[workspace]\n"
-    )
-}
 
 #[test]
 fn a_packaged_library_builds_without_futhark() {

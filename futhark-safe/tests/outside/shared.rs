@@ -6,7 +6,7 @@ use std::process::Command;
 use futhark_safe::Backend;
 use futhark_safe::compile::{Build, Compiler};
 
-use super::package::{Package, assert_says, compiler};
+use super::package::{Package, assert_says, compiler, manifest};
 
 const PROGRAM: &str = "\
 type dot = {x: f32, n: i64}
@@ -76,14 +76,12 @@ fn main() -> Result<(), futhark_safe::Error> {
 fn package(name: &str, build_dependencies: &str) -> Package {
     let package = Package::empty(name);
     let safe = env!("CARGO_MANIFEST_DIR");
-    package.write(
-        "Cargo.toml",
-        &format!(
-            "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
-             futhark-safe = {{ path = {safe:?}, default-features = false, features = [\"dynamic\"] }}\n\n\
-             {build_dependencies}\n[workspace]\n"
-        ),
+    let dependencies = format!(
+        "[dependencies]\n\
+         futhark-safe = {{ path = {safe:?}, default-features = false, features = [\"dynamic\"] }}\n\n\
+         {build_dependencies}"
     );
+    package.write("Cargo.toml", &manifest(name, 2024, &dependencies));
     package
 }
 

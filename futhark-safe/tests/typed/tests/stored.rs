@@ -101,17 +101,6 @@ fn a_small_value_has_the_documented_size() {
     assert_eq!(frame, 96 + "sizes".len() + body);
 }
 
-#[test]
-fn a_stored_value_outlives_its_context() {
-    let stored = {
-        let ctx = context(Backend::C);
-        ctx.entry().sizes(6, 7).unwrap().store().unwrap()
-    };
-    let back = std::thread::spawn(move || context(Backend::Multicore).restore(&stored).unwrap());
-    let back = back.join().unwrap();
-    assert!(back.store().unwrap().body().len() == 30);
-}
-
 /// Misuse 14: storing waits for pending work, and restoring does not read the bytes after it
 /// returns.
 #[test]

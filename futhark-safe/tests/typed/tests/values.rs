@@ -151,18 +151,3 @@ fn many_threads_share_a_context() {
         });
     });
 }
-
-/// `close` counts the values that exist.
-#[test]
-fn calls_free_what_they_consume_also_when_they_fail_or_are_refused() {
-    let new = || basics::Context::new(&Config::new().backend(Backend::C)).unwrap();
-    let (ctx, other) = (new(), new());
-    let changed = ctx.entry().set_first(ctx.array(&[1, 2]).unwrap(), 3);
-    assert_eq!(changed.unwrap().to_vec().unwrap(), [3, 2]);
-    let failed = ctx.entry().set_first(ctx.array(&[]).unwrap(), 3);
-    assert_eq!(failed.unwrap_err().kind(), ErrorKind::Program);
-    let refused = ctx.entry().set_first(other.array(&[1, 2]).unwrap(), 3);
-    assert_eq!(refused.unwrap_err().kind(), ErrorKind::WrongContext);
-    ctx.close().unwrap();
-    other.close().unwrap();
-}
