@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 
+use futhark_safe::Config;
 use futhark_safe::dynamic::{Context, Library};
-use futhark_safe::{Backend, Config};
 
 use super::support::{self, each_on_opencl, fresh, sum};
 
@@ -109,21 +109,6 @@ fn works_in_time(library: &Library, file: &Path) {
     let waited = is_done.recv_timeout(std::time::Duration::from_secs(60));
     assert!(waited != Err(RecvTimeoutError::Timeout), "the start blocks");
     thread.join().unwrap();
-}
-
-#[test]
-fn other_backends_ignore_the_cache_file() {
-    let Some(compiler) = support::newest() else {
-        return;
-    };
-    for backend in [Backend::C, Backend::Multicore] {
-        let library = support::library("failures.fut", backend, &compiler);
-        let file = fresh(&format!("cache/{backend}.cache"));
-        std::fs::write(&file, "a file of the user's").unwrap();
-        works_with(&library, &file);
-        assert_eq!(std::fs::read(&file).unwrap(), b"a file of the user's");
-        assert!(!sum(&file).exists());
-    }
 }
 
 fn works_with(library: &Library, file: &Path) {
