@@ -37,13 +37,3 @@ fn two_backends_share_a_binary() {
     let error = c.entry().total(&b).unwrap_err();
     assert_eq!(error.kind(), futhark_safe::ErrorKind::WrongContext);
 }
-
-#[test]
-fn a_backend_without_code_is_an_error_that_names_it() {
-    let error = first::Context::new(&Config::new().backend(Backend::Cuda)).unwrap_err();
-    assert_eq!(error.kind(), futhark_safe::ErrorKind::Unsupported);
-    assert!(
-        error.to_string().contains("cuda") && error.to_string().contains("multicore"),
-        "{error}"
-    );
-}
