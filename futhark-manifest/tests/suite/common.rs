@@ -85,3 +85,38 @@ pub fn pointers(json: &Value) -> Vec<String> {
     }
     found
 }
+
+/// Removes or sets a member of an object, or sets an item of an array.
+pub fn change(manifest: &mut Value, pointer: &str, value: Option<Value>) {
+    let (around, key) = pointer.rsplit_once('/').expect("not the whole manifest");
+    let key = key.replace("~1", "/").replace("~0", "~");
+    let around = manifest.pointer_mut(around).expect(pointer);
+    match (around, value) {
+        (Value::Array(items), Some(value)) => items[key.parse::<usize>().unwrap()] = value,
+        (Value::Object(members), Some(value)) => drop(members.insert(key, value)),
+        (Value::Object(members), None) => drop(members.remove(&key).expect(pointer)),
+        (other, _) => panic!("{pointer}: {other}"),
+    }
+}
+
+/// The cases of a text: a line with a place and its new value, `/a/b = JSON`, or `/a/b removed`; below it, what is
+/// expected. Each is that first line, the place, the value, and the expectation. Lines with `#` are comments.
+pub fn damages(text: &str) -> Vec<(&str, &str, Option<Value>, &str)> {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let cases = lines.chunks(2).map(|case| {
+        let [what, expected] = [case[0], case[1].trim_start()];
+        match what.split_once(" = ") {
+            Some((pointer, value)) => {
+                let value = serde_json::from_str(value).expect(what);
+                (what, pointer, Some(value), expected)
+            }
+            None => (
+                what,
+                what.strip_suffix(" removed").expect(what),
+                None,
+                expected,
+            ),
+        }
+    });
+    cases.collect()
+}

@@ -1,4 +1,4 @@
-//! Unknown members are kept, optional ones may be missing, duplicate ones are refused.
+//! Unknown members are kept, duplicate ones are refused.
 
 use crate::common::{files_below, fixture, fixtures, pointers, read};
 use futhark_manifest::{Code, Manifest, Severity};
@@ -36,26 +36,6 @@ fn unknown_members_are_kept_in_every_object() {
         }
     }
     assert!(places > 100, "{places}");
-}
-
-#[test]
-fn optional_members_may_be_missing() {
-    let text = fixture("0.26.4");
-    let mut json: Value = serde_json::from_str(&text).unwrap();
-    for (object, key) in [
-        ("", "version"),
-        ("/entry_points/grow", "tuning_params"),
-        ("/entry_points/grow", "attributes"),
-        ("/entry_points/grow", "doc"),
-        ("/types/state/ops", "store"),
-        ("/types/[]i32/ops", "index"),
-        ("/types/[][]state/opaque_array", "set"),
-    ] {
-        let members = json.pointer_mut(object).unwrap().as_object_mut().unwrap();
-        assert!(members.remove(key).is_some(), "{object}/{key}");
-        let manifest = Manifest::parse(&json.to_string()).unwrap();
-        assert!(manifest.resolve().is_ok(), "{object}/{key}");
-    }
 }
 
 /// JSON readers disagree on which of two duplicate members counts.

@@ -1,17 +1,13 @@
 //! The schema accepts the manifests of compilers, and rejects everything else with
 //! the place of each violation.
 
-mod refusals;
-
 use std::collections::BTreeSet;
 
-use crate::common::{files_below, fixture, fixtures, pointers, read};
+use crate::common::{change, damages, files_below, fixture, fixtures, pointers, read};
 use crate::corpus::primes;
-use crate::samples;
 use crate::toolchain::{compilers, generate};
 use futhark_manifest::schema::{self, SCHEMA, Violation};
 use futhark_manifest::{Backend, ElemType, Manifest};
-use refusals::REFUSALS;
 use serde_json::{Value, json};
 
 #[test]
@@ -42,17 +38,6 @@ fn the_schema_lists_the_names_of_the_crate() {
     assert_eq!(schema["$defs"]["backend"]["enum"], json!(backends));
     let scalars: Vec<&str> = ElemType::ALL.iter().map(|elem| elem.as_str()).collect();
     assert_eq!(schema["$defs"]["element_type"]["enum"], json!(scalars));
-}
-
-#[test]
-fn fixtures_and_samples_are_accepted() {
-    let mut files = files_below(&fixtures(), "json");
-    assert!(!files.is_empty());
-    files.extend(samples::files());
-    for file in &files {
-        accepted(&parsed(&read(file)), file.display());
-    }
-    println!("{} manifests accepted", files.len());
 }
 
 /// The known compiler bug, invalid C names, is reported with its places.
@@ -117,41 +102,24 @@ fn whole() -> Value {
     manifest
 }
 
-/// Removes or sets a member of an object, or sets an item of an array.
-fn change(manifest: &mut Value, pointer: &str, value: Option<Value>) {
-    let (around, key) = pointer.rsplit_once('/').expect("not the whole manifest");
-    let key = key.replace("~1", "/").replace("~0", "~");
-    let around = manifest.pointer_mut(around).expect(pointer);
-    match (around, value) {
-        (Value::Array(items), Some(value)) => items[key.parse::<usize>().unwrap()] = value,
-        (Value::Object(members), Some(value)) => drop(members.insert(key, value)),
-        (Value::Object(members), None) => drop(members.remove(&key).expect(pointer)),
-        (other, _) => panic!("{pointer}: {other}"),
-    }
-}
-
 /// Each change violates one keyword, and each keyword is violated by some change.
 #[test]
 fn each_constraint_is_violated_by_one_change() {
     accepted(&whole(), "before any change");
     let mut covered = BTreeSet::new();
-    for &(pointer, value, schema_path, message) in REFUSALS {
-        let value = (!value.is_empty()).then(|| parsed(value));
-        let around = pointer.rsplit_once('/').map(|(around, _)| around);
-        let place = value.as_ref().map_or(around, |_| Some(pointer));
+    for (what, pointer, value, expected) in damages(include_str!("refusals.txt")) {
+        let around = pointer.rsplit_once('/').expect("not the top").0;
+        let place = if value.is_some() { pointer } else { around };
         let mut manifest = whole();
         change(&mut manifest, pointer, value);
         let violations = violations(&manifest);
         let [violation] = violations.as_slice() else {
-            panic!("{pointer}: {violations:#?}");
+            panic!("{what}: {violations:#?}");
         };
-        let found = (
-            &*violation.instance_path,
-            &*violation.schema_path,
-            &*violation.message,
-        );
-        assert_eq!(found, (place.unwrap_or_default(), schema_path, message));
-        covered.insert(schema_path.to_owned());
+        assert_eq!(violation.instance_path, place);
+        let found = format!("{}: {}", violation.schema_path, violation.message);
+        assert_eq!(found, expected, "{what}");
+        covered.insert(violation.schema_path.clone());
     }
 
     // `change` cannot replace the top.
