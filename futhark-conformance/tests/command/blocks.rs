@@ -1,83 +1,23 @@
 //! Valid and invalid test blocks and their outcomes on the sequential backend.
 
-use super::{build_dir, command, needs, text};
-use serde_json::Value;
+use super::scene::{Run, Scene};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use tempfile::TempDir;
+use std::process::Command;
 
-/// A folder with files, and the newest compiler.
-struct Corpus {
-    folder: TempDir,
-    compiler: PathBuf,
+/// Outcome and message of each test case of the folder.
+fn cases(scene: &Scene, backend: &str) -> Cases {
+    cases_of(&scene.run(&format!(". --all --check blocks --backend {backend}")))
 }
 
-impl Corpus {
-    fn new(files: &[(&str, &[u8])]) -> Option<Corpus> {
-        let compiler = needs::compiler_path()?;
-        let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        for (name, contents) in files {
-            fs::write(folder.path().join(name), contents).expect("the folder can be written");
-        }
-        Some(Corpus { folder, compiler })
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = command(self.path());
-        command.args(arguments).arg("--build-dir").arg(build_dir());
-        command.arg("--futhark").arg(&self.compiler);
-        command
-    }
-
-    fn conformance(&self, arguments: &[&str]) -> Output {
-        self.command(arguments)
-            .output()
-            .expect("the program starts")
-    }
-
-    /// Outcome and message of each test case.
-    fn cases(&self, backend: &str) -> Cases {
-        let arguments = [
-            "run",
-            ".",
-            "--all",
-            "--check",
-            "blocks",
-            "--json",
-            "report.jsonl",
-            "--backend",
-            backend,
-        ];
-        let output = self.conformance(&arguments);
-        assert!(
-            self.path().join("report.jsonl").exists(),
-            "{}",
-            text(&output)
-        );
-        self.records("report.jsonl")
-    }
-
-    /// The cases in a report.
-    fn records(&self, report: &str) -> Cases {
-        let report = fs::read_to_string(self.path().join(report)).expect("there is a report");
-        // All lines except the header and the end.
-        let records = report
-            .lines()
-            .skip(1)
-            .filter(|line| line.starts_with("{\"program\""));
-        let records = records.map(|line| {
-            let record: Value = serde_json::from_str(line).expect("each line is JSON");
-            let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
-            (text("case"), (text("outcome"), text("message")))
-        });
-        records.collect()
-    }
+fn cases_of(run: &Run) -> Cases {
+    let records = run.texts(["case", "outcome", "message"]).into_iter();
+    let owned = records.map(|record| record.map(str::to_owned));
+    let cases: Cases = owned
+        .map(|[case, outcome, message]| (case, (outcome, message)))
+        .collect();
+    assert!(!cases.is_empty(), "{}", run.shown());
+    cases
 }
 
 type Cases = BTreeMap<String, (String, String)>;
@@ -110,18 +50,18 @@ entry f (x: i64) = x
 #[test]
 fn a_bad_data_file_fails_its_case() {
     let three = b"b\x02\x00 i64\x03\0\0\0\0\0\0\0";
-    let Some(corpus) = Corpus::new(&[
-        ("bad.fut", BAD_DATA.as_bytes()),
-        ("good.in", three),
-        ("short.in", &three[..10]),
-        ("i32.in", b"b\x02\x00 i32\x03\0\0\0"),
-        ("more.in", b"3i64 and more"),
-        ("damaged.in.gz", b"\x1f\x8b\x08 this is no compressed data"),
-        ("junk.out", b"this is no value"),
+    let Some(scene) = Scene::new(&[
+        ("bad.fut", BAD_DATA),
+        ("more.in", "3i64 and more"),
+        ("junk.out", "this is no value"),
     ]) else {
         return;
     };
-    let cases = corpus.cases("c");
+    scene.write("good.in", three);
+    scene.write("short.in", &three[..10]);
+    scene.write("i32.in", b"b\x02\x00 i32\x03\0\0\0");
+    scene.write("damaged.in.gz", b"\x1f\x8b\x08 this is no compressed data");
+    let cases = cases(&scene, "c");
     for case in ["f good", "f good again"] {
         assert_eq!(cases[case].0, "pass", "{cases:?}");
     }
@@ -182,10 +122,10 @@ entry two (xs: []i64) (ys: []i64) : i64 = xs[0] + ys[0]
 /// use an array after it was consumed.
 #[test]
 fn scripts_run_or_fail_with_a_reason() {
-    let Some(corpus) = Corpus::new(&[("scripts.fut", SCRIPTS.as_bytes())]) else {
+    let Some(scene) = Scene::new(&[("scripts.fut", SCRIPTS)]) else {
         return;
     };
-    let cases = corpus.cases("multicore");
+    let cases = cases(&scene, "multicore");
     for case in ["f a call", "f let", "f a record", "f auto"] {
         assert_eq!(cases[case].0, "pass", "{cases:?}");
     }
@@ -216,13 +156,12 @@ fn scripts_run_or_fail_with_a_reason() {
 fn failing_cases_are_called_by_a_c_program_or_skipped_with_a_reason() {
     let source = "-- ==\n-- entry: f\n-- input { 0i64 } error: division\n\
                   -- script input { 0i64 } error: division\nentry f (x: i64) = 1 / x\n";
-    let Some(corpus) = Corpus::new(&[("f.fut", source.as_bytes())]) else {
+    let Some(scene) = Scene::new(&[("f.fut", source)]) else {
         return;
     };
-    let arguments = "run f.fut --backend c --check plain --json report.jsonl";
-    let output = corpus.conformance(&arguments.split(' ').collect::<Vec<_>>());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    let cases = corpus.records("report.jsonl");
+    let run = scene.run("f.fut --backend c --check plain");
+    run.ends_with(0);
+    let cases = cases_of(&run);
     let outcomes = cases
         .iter()
         .map(|(case, (outcome, _))| (&**case, &**outcome));
@@ -259,10 +198,10 @@ entry broken (xs: []i32) : bool = xs[50] == 0
 
 #[test]
 fn properties_are_called_with_generated_values() {
-    let Some(corpus) = Corpus::new(&[("p.fut", PROPERTIES.as_bytes())]) else {
+    let Some(scene) = Scene::new(&[("p.fut", PROPERTIES)]) else {
         return;
     };
-    let cases = corpus.cases("c");
+    let cases = cases(&scene, "c");
     for case in ["involution", "sized", "made"] {
         assert_eq!(cases[case].0, "pass", "{case}: {}", cases[case].1);
     }
@@ -276,12 +215,12 @@ fn properties_are_called_with_generated_values() {
 #[test]
 fn a_tuning_file_with_another_name_fails_the_test_cases() {
     let program = "-- ==\n-- input { 1 } output { 1 }\nentry main (x: i32) = x\n";
-    let Some(corpus) = Corpus::new(&[("a.fut", program.as_bytes())]) else {
+    let Some(scene) = Scene::new(&[("a.fut", program)]) else {
         return;
     };
     let with = |tuning: &str| {
-        fs::write(corpus.path().join("a.fut.tuning"), tuning).unwrap();
-        corpus.cases("c")
+        scene.write("a.fut.tuning", tuning);
+        cases(&scene, "c")
     };
     assert_eq!(with("")["main #0"].0, "pass");
     let unknown = with("main.suff_outer_par_0=3\n");
@@ -291,9 +230,9 @@ fn a_tuning_file_with_another_name_fails_the_test_cases() {
         "a.fut.tuning: c has no tuning parameter",
     );
     failed(&with("garbage\n"), "main #0", "a.fut.tuning:1");
-    fs::remove_file(corpus.path().join("a.fut.tuning")).unwrap();
-    std::os::unix::fs::symlink("/proc/self/environ", corpus.path().join("a.fut.tuning")).unwrap();
-    failed(&corpus.cases("c"), "main #0", "use --allow-outside-data");
+    fs::remove_file(scene.path("a.fut.tuning")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/environ", scene.path("a.fut.tuning")).unwrap();
+    failed(&cases(&scene, "c"), "main #0", "use --allow-outside-data");
 }
 
 /// A line of a file that nobody but its owner should see.
@@ -316,86 +255,50 @@ entry f (xs: []u8) = xs[0]
 ";
 
 /// The folder `corpus`, with the program, and the secret beside it.
-fn curious() -> Option<Corpus> {
-    let corpus = Corpus::new(&[("secret.in", SECRET.as_bytes())])?;
-    for folder in ["corpus/programs", "corpus/data"] {
-        fs::create_dir_all(corpus.path().join(folder)).unwrap();
-    }
-    let at = |name: &str| corpus.path().join("corpus").join(name);
-    fs::write(
-        at("programs/f.fut"),
-        CURIOUS.replace("../secret.in", "../../secret.in"),
-    )
-    .unwrap();
-    fs::write(at("data/one.in"), "[1u8]").unwrap();
-    std::os::unix::fs::symlink("../../secret.in", at("programs/link.in")).unwrap();
-    std::os::unix::fs::symlink("../..", at("programs/folder")).unwrap();
-    let pipe = Command::new("mkfifo").arg(at("programs/pipe.in")).status();
+fn curious() -> Option<Scene> {
+    let program = CURIOUS.replace("../secret.in", "../../secret.in");
+    let scene = Scene::new(&[
+        ("secret.in", SECRET),
+        ("corpus/programs/f.fut", &program),
+        ("corpus/data/one.in", "[1u8]"),
+    ])?;
+    let at = |name: &str| scene.path("corpus/programs").join(name);
+    std::os::unix::fs::symlink("../../secret.in", at("link.in")).unwrap();
+    std::os::unix::fs::symlink("../..", at("folder")).unwrap();
+    let pipe = Command::new("mkfifo").arg(at("pipe.in")).status();
     assert!(pipe.unwrap().success());
-    Some(corpus)
+    Some(scene)
 }
 
-fn run_curious(corpus: &Corpus, options: &[&str]) -> (Cases, String) {
-    let checks = [
-        "run",
-        "--all",
-        "--check",
-        "blocks",
-        "--backend",
-        "c",
-        "--timeout",
-        "20",
-    ];
-    let mut command = corpus.command(&checks);
-    command.args([
-        "--json",
-        "r.jsonl",
-        "--junit",
-        "r.xml",
-        "--html",
-        "r.html",
-        "--summary",
-        "r.md",
-    ]);
-    let output = command
-        .args(options)
-        .env("SECRET_OF_THE_JOB", SECRET)
-        .output()
-        .unwrap();
-    let mut all = text(&output);
-    for report in ["r.jsonl", "r.xml", "r.html", "r.md"] {
-        all.push_str(&fs::read_to_string(corpus.path().join(report)).expect(&all));
-    }
-    (corpus.records("r.jsonl"), all)
+/// The cases, and everything that the run printed and wrote.
+fn run_curious(scene: &Scene, paths: &str) -> (Cases, String) {
+    let options =
+        "--all --check blocks --backend c --timeout 20 --junit r.xml --html r.html --summary r.md";
+    let mut command = scene.compiling(&format!("run {paths} {options} --json report.jsonl"));
+    let run = scene.ended(command.env("SECRET_OF_THE_JOB", SECRET));
+    let reports = ["report.jsonl", "r.xml", "r.html", "r.md"].map(|report| scene.read(report));
+    (cases_of(&run), run.shown() + &reports.concat())
 }
 
 #[test]
 fn files_outside_of_the_corpus_are_not_read() {
-    let Some(corpus) = curious() else { return };
-    let (cases, all) = run_curious(&corpus, &["corpus"]);
-    for case in [
-        "environment",
-        "above",
-        "link",
-        "linked folder",
-        "output",
-        "script",
-        "script file",
-    ] {
+    let Some(scene) = curious() else { return };
+    let (cases, all) = run_curious(&scene, "corpus");
+    for case in "environment,above,link,linked folder,output,script,script file".split(',') {
         failed(&cases, &format!("f {case}"), "use --allow-outside-data");
     }
     assert_eq!(cases["f inside"].0, "pass", "{cases:?}");
     failed(&cases, "f pipe", "not a regular file");
     assert!(!all.contains("correct-horse"), "{all}");
     // Of a program that is named itself, only its own folder.
-    let (cases, _) = run_curious(&corpus, &["corpus/programs/f.fut"]);
+    let (cases, _) = run_curious(&scene, "corpus/programs/f.fut");
     failed(&cases, "f inside", "use --allow-outside-data");
 }
 
 #[test]
 fn files_outside_of_the_corpus_are_quoted_by_their_beginning_if_they_are_allowed() {
-    let Some(corpus) = curious() else { return };
-    let (cases, all) = run_curious(&corpus, &["corpus/programs/f.fut", "--allow-outside-data"]);
+    let Some(scene) = curious() else { return };
+    let (cases, all) = run_curious(&scene, "corpus/programs/f.fut --allow-outside-data");
     assert_eq!(cases["f inside"].0, "pass", "{cases:?}");
     for case in ["above", "link", "output"] {
         failed(
@@ -428,23 +331,18 @@ entry path [n] (xs: [n]u8) : bool =
   let name = \"FUTHARK_TESTS_SEEN\"
   in any (\\at -> n - at >= 18 && all (\\i -> xs[at + i] == name[i]) (iota 18)) (iota n)
 ";
-    let Some(corpus) = Corpus::new(&[("e.fut", program.as_bytes())]) else {
+    let Some(scene) = Scene::new(&[("e.fut", program)]) else {
         return;
     };
     let run = |further: &str| {
-        let mut command = corpus.command(&["run", "e.fut", "--check", "blocks", "--backend", "c"]);
-        command.args(["--json", "r.jsonl", "--allow-outside-data"]);
+        let arguments =
+            "run e.fut --check blocks --backend c --json report.jsonl --allow-outside-data";
+        let mut command = scene.compiling(arguments);
+        command.env("FUTHARK_PASS_ENV", further);
         command
-            .env("FUTHARK_PASS_ENV", further)
             .env("SECRET_OF_THE_JOB", SECRET)
             .env("FUTHARK_TESTS_SEEN", "1");
-        let output = command.output().unwrap();
-        assert!(
-            output.status.code().is_some_and(|code| code < 2),
-            "{}",
-            text(&output)
-        );
-        corpus.records("r.jsonl")
+        cases_of(&scene.ended(&mut command))
     };
     let cases = run("");
     assert!(
@@ -465,20 +363,12 @@ fn a_program_with_too_many_test_cases_fails_alone() {
     );
     assert!(hostile.len() < 45_000);
     let innocent = "-- ==\n-- entry: f\n-- input { 1 } output { 1 }\nentry f (x: i32) = x\n";
-    let files = [
-        ("hostile.fut", hostile.as_bytes()),
-        ("innocent.fut", innocent.as_bytes()),
-    ];
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&[("hostile.fut", &hostile), ("innocent.fut", innocent)]) else {
         return;
     };
-    let mut command = corpus.command(&["run", ".", "--all", "--check", "blocks", "--backend", "c"]);
-    let output = command
-        .args(["--json", "r.jsonl", "--memory", "512"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let cases = corpus.records("r.jsonl");
+    let run = scene.run(". --all --check blocks --backend c --memory 512");
+    run.ends_with(1);
+    let cases = cases_of(&run);
     failed(&cases, "syntax", "more than 10000 test cases");
     assert_eq!(cases["f #0"].0, "pass", "{cases:?}");
 }

@@ -2,7 +2,8 @@
 //! functions that these declare. All other tests use the headers of CUDA 12. The code runs on the
 //! emulated device. `ci/setup --only cuda13` installs the headers below `FUTHARK_TOOLCHAIN`.
 
-use super::{command, needs, text};
+use super::scene::Scene;
+use super::{build_dir, needs};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,24 +22,14 @@ fn code_compiles_with_the_headers_of_cuda_13() {
     let Some(headers) = needs::or_skip(headers) else {
         return;
     };
-    let Some(compiler) = needs::compiler_path() else {
+    let Some(scene) = Scene::new(&[("two.fut", PROGRAM)]) else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("two.fut"), PROGRAM).unwrap();
     // Other tests use the same folder for the emulated device.
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds");
-    let output = command(folder.path())
-        .env("CUDA_HOME", headers)
-        .args(["run", "two.fut", "--backend", "cuda", "--emulate", "always"])
-        .args(["--check", "blocks", "--check", "lifecycle", "--futhark"])
-        .arg(compiler)
-        .arg("--build-dir")
-        .arg(&kept)
-        .output()
-        .unwrap();
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let kept = build_dir();
+    let arguments = "run two.fut --backend cuda --emulate always --check blocks --check lifecycle";
+    let run = scene.ended(scene.compiling(arguments).env("CUDA_HOME", headers));
+    let said = run.ends_with(0);
 
     let libraries = libraries(&kept);
     assert!(!libraries.is_empty(), "{said}");

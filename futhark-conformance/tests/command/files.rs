@@ -1,8 +1,7 @@
 //! Programs that are no files, and files that cannot be read or written.
 
+use super::build_dir;
 use super::scene::{PROGRAM, Scene};
-use super::{build_dir, command, text};
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -10,73 +9,51 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The output of `list` in the folder, and its exit code.
-fn list(folder: &std::path::Path, paths: &[&str]) -> (Option<i32>, String) {
-    let output = command(folder)
-        .arg("list")
-        .args(paths)
-        .output()
-        .expect("the program starts");
-    (output.status.code(), text(&output))
+/// The output of `list`, with an exit code.
+fn list(scene: &Scene, paths: &str, code: i32) -> String {
+    scene
+        .ended(&mut scene.command(&format!("list {paths}")))
+        .ends_with(code)
 }
+
+/// Compiles on backend c.
+const COMPILE: &str = "--all --backend c --check compile";
 
 #[test]
 fn a_fifo_is_not_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let made = Command::new("mkfifo")
-        .arg(folder.path().join("pipe.fut"))
-        .status();
+    let scene = Scene::without_compiler(&[("a.fut", PROGRAM)]);
+    let made = Command::new("mkfifo").arg(scene.path("pipe.fut")).status();
     assert!(made.expect("mkfifo starts").success());
-    fs::write(folder.path().join("a.fut"), PROGRAM).unwrap();
-    let (code, shown) = list(folder.path(), &["pipe.fut"]);
-    assert_eq!(code, Some(2), "{shown}");
+    let shown = list(&scene, "pipe.fut", 2);
     assert!(
         shown.contains("use pipe.fut: not a regular file"),
         "{shown}"
     );
-    let (code, shown) = list(folder.path(), &["."]);
-    assert_eq!(code, Some(0), "{shown}");
-    assert_eq!(
-        shown,
-        "a.fut: 0 test cases\npipe.fut: skipped: not a regular file\n"
-    );
-    let compiler = command(folder.path())
-        .args(["run", "a.fut", "--build-dir", "builds"])
-        .args(["--futhark", "./pipe.fut"])
-        .output()
-        .expect("the program starts");
-    let shown = text(&compiler);
-    assert_eq!(compiler.status.code(), Some(2), "{shown}");
+    let expected = "a.fut: 0 test cases\npipe.fut: skipped: not a regular file\n";
+    assert_eq!(list(&scene, ".", 0), expected);
+    let mut run = scene.command("run a.fut --build-dir builds --futhark ./pipe.fut");
+    let shown = scene.ended(&mut run).ends_with(2);
     assert!(shown.contains("pipe.fut as a Futhark compiler"), "{shown}");
 }
 
 #[test]
 fn a_program_that_several_paths_name_runs_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    fs::create_dir_all(at("programs/sums")).unwrap();
-    fs::write(at("programs/sums/a.fut"), PROGRAM).unwrap();
-    symlink("programs", at("again")).unwrap();
-    symlink("..", at("programs/loop")).unwrap();
-    let paths = [
-        "programs",
-        "programs/sums",
-        "again",
-        "again/sums/a.fut",
-        "./programs/loop",
-    ];
-    let (code, shown) = list(folder.path(), &paths);
+    let scene = Scene::without_compiler(&[("programs/sums/a.fut", PROGRAM)]);
+    symlink("programs", scene.path("again")).unwrap();
+    symlink("..", scene.path("programs/loop")).unwrap();
+    let paths = "programs programs/sums again again/sums/a.fut ./programs/loop";
     assert_eq!(
-        (code, shown.as_str()),
-        (Some(0), "programs/sums/a.fut: 0 test cases\n")
+        list(&scene, paths, 0),
+        "programs/sums/a.fut: 0 test cases\n"
     );
 }
 
 /// The folder's path is too long, which is an error for every user, root included.
 #[test]
 fn a_folder_that_cannot_be_read_fails_the_run_and_the_rest_is_checked() {
-    let Some(scene) = Scene::new() else { return };
-    scene.write("a.fut", PROGRAM);
+    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
+        return;
+    };
     let mut deep = fs::File::open(scene.path(".")).unwrap();
     for _ in 0..25 {
         use rustix::fs::{Mode, OFlags, mkdirat, openat};
@@ -86,28 +63,24 @@ fn a_folder_that_cannot_be_read_fails_the_run_and_the_rest_is_checked() {
             .unwrap()
             .into();
     }
-    let output = scene.run([
-        OsStr::new("."),
-        OsStr::new("--futhark"),
-        scene.real().as_os_str(),
-    ]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let records = scene.records(["outcome", "cause", "backend"]);
+    let run = scene.run(&format!(". {COMPILE}"));
+    run.ends_with(1);
+    let records = run.texts(["outcome", "cause", "backend"]);
     assert_eq!(records, [["fail", "error", "-"], ["pass", "", "c"]]);
 }
 
 #[test]
 fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
-    let Some(scene) = Scene::new() else { return };
-    scene.write("a.fut", PROGRAM);
-    scene.write("b.fut", PROGRAM);
+    let Some(mut scene) = Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]) else {
+        return;
+    };
     for name in ["report.jsonl", "junit.xml", "page.html"] {
         scene.write(name, "of an earlier run");
     }
     let slow = scene.compiler("futhark", "case \"$1 $3\" in 'c '*b.fut) sleep 5 ;; esac");
-    let mut command = scene.run_command([".", "--jobs", "1"]);
-    command.args(["--junit", "junit.xml", "--html", "page.html", "--futhark"]);
-    command.arg(&slow);
+    let real = std::mem::replace(&mut scene.futhark, slow);
+    let options = "run . --jobs 1 --json report.jsonl --junit junit.xml --html page.html";
+    let mut command = scene.compiling(&format!("{options} {COMPILE}"));
     let results = scene.path("report.jsonl");
     let temporary = scene.path("temporary");
     fs::create_dir(&temporary).unwrap();
@@ -140,18 +113,12 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         assert_eq!(text, "of an earlier run", "{name}");
     }
 
-    let report = scene
-        .command("report")
-        .arg("report.jsonl")
-        .output()
-        .unwrap();
-    let shown = text(&report);
-    assert_eq!(report.status.code(), Some(3), "{shown}");
+    let shown = scene
+        .ended(&mut scene.command("report report.jsonl"))
+        .ends_with(3);
     assert!(shown.contains("1 check: 1 passed"), "{shown}");
-    assert!(
-        shown.contains("missing: the end of report.jsonl"),
-        "{shown}"
-    );
+    let missing = "missing: the end of report.jsonl";
+    assert!(shown.contains(missing), "{shown}");
 
     // The next run replaces the results, and removes the temporary files of the killed one when they
     // are old.
@@ -160,19 +127,17 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         .arg(&left[0])
         .status();
     assert!(touched.unwrap().success());
-    let mut again = scene.run_command(["a.fut", "--futhark"]);
-    again.arg(scene.real());
-    let again = again.env("TMPDIR", &temporary).output().unwrap();
-    assert_eq!(again.status.code(), Some(0), "{}", text(&again));
-    let again = fs::read_to_string(&results).unwrap();
+    scene.futhark = real;
+    let mut again = scene.compiling(&format!("run a.fut --json report.jsonl {COMPILE}"));
+    scene.ended(again.env("TMPDIR", &temporary)).ends_with(0);
+    let again = scene.read("report.jsonl");
     assert!(again.ends_with("{\"records\":1}\n"), "{again}");
     assert_eq!(folders(), [""; 0].map(PathBuf::from));
 }
 
 #[test]
 fn options_that_cannot_be_used_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.fut"), PROGRAM).unwrap();
+    let scene = Scene::without_compiler(&[("a.fut", PROGRAM)]);
     for (options, words) in [
         (
             "--architectures nonsense",
@@ -185,40 +150,23 @@ fn options_that_cannot_be_used_are_refused() {
         ("--input .", "failed to read --input .: not a regular file"),
         ("--build-dir a.fut", "--build-dir a.fut is not a folder"),
     ] {
-        let mut command = command(folder.path());
-        command.args(["run", "a.fut"]).args(options.split(' '));
-        let output = command.output().expect("the program starts");
-        assert_eq!(output.status.code(), Some(2), "{options}: {output:?}");
-        assert!(
-            text(&output).contains(words),
-            "{options}: {}",
-            text(&output)
-        );
+        let mut command = scene.command(&format!("run a.fut {options}"));
+        let shown = scene.ended(&mut command).ends_with(2);
+        assert!(shown.contains(words), "{options}: {shown}");
     }
 }
 
 /// Each is said once, not for each program and backend.
 #[test]
 fn a_machine_that_cannot_compile_ends_the_run() {
-    let Some(scene) = Scene::new() else { return };
-    for name in ["a.fut", "b.fut"] {
-        scene.write(name, PROGRAM);
-    }
+    let Some(scene) = Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]) else {
+        return;
+    };
     let run = |change: &dyn Fn(&mut Command)| {
-        let mut command = scene.command("run");
-        command.args([
-            ".",
-            "--backend",
-            "c,multicore",
-            "--json",
-            "report.jsonl",
-            "--futhark",
-        ]);
-        command.arg(scene.real());
+        let mut command = scene.command("run . --backend c,multicore --json report.jsonl");
+        command.arg("--futhark").arg(&scene.futhark);
         change(&mut command);
-        let output = command.output().expect("the program starts");
-        let shown = text(&output);
-        assert_eq!(output.status.code(), Some(3), "{shown}");
+        let shown = scene.ended(&mut command).ends_with(3);
         assert!(!scene.path("report.jsonl").exists());
         shown
     };
@@ -258,26 +206,14 @@ fn a_machine_that_cannot_compile_ends_the_run() {
 
 #[test]
 fn a_second_run_needs_not_write_to_the_build_folder() {
-    let Some(scene) = Scene::new() else { return };
-    scene.write("a.fut", PROGRAM);
+    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
+        return;
+    };
     let builds = scene.path("builds");
     let run = || {
-        let mut command = scene.command("run");
-        command.args([
-            "a.fut",
-            "--backend",
-            "c",
-            "--check",
-            "compile",
-            "--check",
-            "blocks",
-        ]);
-        command
-            .arg("--build-dir")
-            .arg(&builds)
-            .arg("--futhark")
-            .arg(scene.real());
-        command.output().expect("the program starts")
+        let arguments = "run a.fut --backend c --check compile --check blocks --build-dir builds";
+        let mut command = scene.command(arguments);
+        scene.ended(command.arg("--futhark").arg(&scene.futhark))
     };
     let mode = |mode: &str| {
         let changed = Command::new("chmod")
@@ -298,37 +234,26 @@ fn a_second_run_needs_not_write_to_the_build_folder() {
         let entries = entries.map(|entry| (time(&entry), entry.into_path()));
         entries.collect::<Vec<_>>()
     };
-    assert_eq!(run().status.code(), Some(0));
+    run().ends_with(0);
     let before = files();
     assert!(before.iter().any(|(_, path)| path.ends_with("probe.fut")));
     // Root can write in any case, so the files are compared, too.
     mode("a-w");
     let second = run();
     mode("u+w");
-    assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+    second.ends_with(0);
     assert_eq!(files(), before);
 }
 
 #[test]
 fn a_pipe_gets_the_results_of_a_run() {
-    let Some(scene) = Scene::new() else { return };
-    scene.write("a.fut", PROGRAM);
-    let mut command = scene.command("run");
-    command.args([
-        "a.fut",
-        "--backend",
-        "c",
-        "--check",
-        "compile",
-        "--json",
-        "/dev/stdout",
-    ]);
-    command.arg("--build-dir").arg(build_dir());
-    command.arg("--futhark").arg(scene.real());
-    let output = command.output().expect("the program starts");
-    let shown = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{shown}");
-    let lines = String::from_utf8_lossy(&output.stdout);
+    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
+        return;
+    };
+    let mut command = scene.compiling(&format!("run a.fut --json /dev/stdout {COMPILE}"));
+    let run = scene.ended(&mut command);
+    let shown = run.ends_with(0);
+    let lines = String::from_utf8_lossy(&run.output.stdout);
     let lines: Vec<&str> = lines.lines().filter(|line| line.starts_with('{')).collect();
     assert!(
         lines.len() >= 3 && lines[0].starts_with("{\"schema\":"),
@@ -342,25 +267,20 @@ fn a_pipe_gets_the_results_of_a_run() {
 /// values.
 #[test]
 fn nothing_is_written_to_the_working_directory() {
-    let Some(scene) = Scene::new() else { return };
-    let program = scene.write(
-        "random.fut",
-        "-- ==\n-- entry: size\n-- random input { [10]i32 } output { 10i64 }\n\
-         entry size [n] (_: [n]i32): i64 = n\n",
-    );
-    let builds = scene.path("builds");
+    let program = "-- ==\n-- entry: size\n-- random input { [10]i32 } output { 10i64 }\n\
+                   entry size [n] (_: [n]i32): i64 = n\n";
+    let Some(scene) = Scene::new(&[("random.fut", program)]) else {
+        return;
+    };
     let here = scene.path("here");
     fs::create_dir(&here).unwrap();
-    let output = command(&here)
-        .args(["run", "--backend", "c", "--check", "lifecycle"])
+    let mut command =
+        scene.command("run ../random.fut --backend c --check lifecycle --build-dir ../builds");
+    command
+        .current_dir(&here)
         .arg("--futhark")
-        .arg(scene.real())
-        .arg("--build-dir")
-        .args([&builds, &program])
-        .output()
-        .expect("the program starts");
-    let shown = text(&output);
-    assert!(output.status.success(), "{shown}");
+        .arg(&scene.futhark);
+    let shown = scene.ended(&mut command).ends_with(0);
     let written: Vec<_> = fs::read_dir(&here).unwrap().collect();
     assert!(written.is_empty(), "{written:?}\n{shown}");
 }

@@ -1,13 +1,12 @@
 //! Generated inputs: a failure is found, shrunk, repeated and kept.
 
-use super::{build_dir, command, needs, repeat_command, text};
+use super::scene::{Run, Scene};
+use super::{build_dir, repeat_command};
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tempfile::TempDir;
 
 /// A known compiler bug: full reductions of f16 on multicore return 0.
 const HALF: &str = "entry sum (xs: []f16) : f16 = f16.sum xs\n";
@@ -15,28 +14,19 @@ const HALF: &str = "entry sum (xs: []f16) : f16 = f16.sum xs\n";
 /// The start of the shrunk input of the bug, which is a single number.
 const SIMPLEST: &str = "\n  xs = [";
 
-/// A program and the newest compiler.
+/// A program for which no failing inputs are kept.
 struct Bench {
-    folder: TempDir,
-    compiler: PathBuf,
+    scene: Scene,
     /// The name of the program, without `.fut`, which no other test has.
     name: String,
 }
 
 impl Bench {
-    /// A program for which no failing inputs are kept.
     fn new(program: &str) -> Option<Bench> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("bench{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let compiler = needs::compiler_path()?;
-        let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let source = folder.path().join(&name).with_extension("fut");
-        fs::write(source, program).expect("the folder can be written");
-        let bench = Bench {
-            folder,
-            compiler,
-            name,
-        };
+        let scene = Scene::new(&[(&format!("{name}.fut"), program)])?;
+        let bench = Bench { scene, name };
         let _ = fs::remove_dir_all(bench.regressions());
         Some(bench)
     }
@@ -46,97 +36,32 @@ impl Bench {
         build_dir().join("regressions").join(&self.name)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+    fn run(&self, arguments: &str) -> Run {
+        self.scene.run(&format!("{}.fut {arguments}", self.name))
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
-        let report = self.path("report.jsonl");
-        let mut command = command(self.folder.path());
-        command.arg("run").arg(format!("{}.fut", self.name));
-        command.arg("--futhark").arg(&self.compiler);
-        command.arg("--json").arg(&report);
-        command.arg("--build-dir").arg(build_dir()).args(arguments);
-        let output = command.output().expect("the program starts");
-        let text = fs::read_to_string(report).unwrap_or_default();
-        // All lines except the header and the end.
-        let records = text
-            .lines()
-            .skip(1)
-            .filter(|line| line.starts_with("{\"program\""));
-        Run {
-            output,
-            records: records
-                .map(|line| serde_json::from_str(line).expect("each line is JSON"))
-                .collect(),
-        }
-    }
-
-    /// A compiler whose entry points on multicore write to address 0.
-    fn wild_compiler(&self) -> PathBuf {
-        let script = self.path("futhark");
-        let text = format!(
-            r#"#!/bin/sh
-'{real}' "$@" || exit
-case "$1 $2" in
-'multicore --library') sed -i '/^int futhark_entry_wild(.*)$/{{n;s/{{/{{ *(volatile int *)0 = 1;/}}' "$5.c" ;;
-esac
-"#,
-            real = self.compiler.display()
-        );
-        fs::write(&script, text).expect("the folder can be written");
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        script
+    fn differential(&self, arguments: &str) -> Run {
+        self.run(&format!(
+            "--backend multicore --check differential {arguments}"
+        ))
     }
 
     /// The files of kept inputs.
     fn kept(&self) -> Vec<PathBuf> {
-        let files = fs::read_dir(self.regressions());
-        let mut files: Vec<PathBuf> = files
-            .into_iter()
-            .flatten()
-            .filter_map(|file| Some(file.ok()?.path()))
-            .collect();
+        let files = fs::read_dir(self.regressions()).into_iter().flatten();
+        let mut files: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
         files.sort();
         files
     }
 }
-
-struct Run {
-    output: Output,
-    records: Vec<Value>,
-}
-
-impl Run {
-    fn shown(&self) -> String {
-        text(&self.output)
-    }
-
-    /// Outcome and message of a case.
-    fn case(&self, check: &str, case: &str) -> (&str, &str) {
-        let found = self
-            .records
-            .iter()
-            .find(|record| record["check"] == check && record["case"] == case)
-            .unwrap_or_else(|| panic!("no {check}:{case} in\n{}", self.shown()));
-        let text = |key: &str| found[key].as_str().unwrap_or_default();
-        (text("outcome"), text("message"))
-    }
-
-    fn code(&self) -> Option<i32> {
-        self.output.status.code()
-    }
-}
-
-const DIFFERENTIAL: [&str; 4] = ["--backend", "multicore", "--check", "differential"];
 
 #[test]
 fn a_bug_without_a_test_case_is_found_and_shrunk() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
-    let run = bench.run(&DIFFERENTIAL);
-    assert_eq!(run.code(), Some(1), "{}", run.shown());
+    let run = bench.differential("--seed 1");
+    run.ends_with(1);
     let (outcome, message) = run.case("differential", "sum");
     assert_eq!(outcome, "fail");
     assert!(message.contains("got 0.0"), "{message}");
@@ -151,7 +76,7 @@ fn the_repeat_command_reproduces_the_failure() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
-    let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", "7"]].concat());
+    let run = bench.differential("--seed 7");
     let shown = run.shown();
     let line = repeat_command(&shown);
     assert!(
@@ -164,7 +89,7 @@ fn the_repeat_command_reproduces_the_failure() {
     let path = std::env::var("PATH").unwrap_or_default();
     let output = Command::new("sh")
         .args(["-c", &line])
-        .current_dir(bench.folder.path())
+        .current_dir(bench.scene.path("."))
         .env("PATH", format!("{}:{path}", folder.display()))
         .output()
         .expect("a shell starts");
@@ -179,7 +104,7 @@ fn the_repeat_command_reproduces_the_failure() {
 fn the_same_seed_gives_the_same_failure() {
     let message = || {
         let bench = Bench::new(HALF)?;
-        let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", "3"]].concat());
+        let run = bench.differential("--seed 3");
         let (_, message) = run.case("differential", "sum");
         let message = message.split("\nkept in ").next().unwrap_or_default();
         let kept = bench.kept()[0].file_name().map(ToOwned::to_owned);
@@ -193,7 +118,7 @@ fn failing_inputs_are_kept_and_tried_first() {
     let Some(bench) = Bench::new(HALF) else {
         return;
     };
-    bench.run(&DIFFERENTIAL);
+    bench.differential("--seed 1");
     let kept = bench.kept();
     assert_eq!(kept.len(), 1, "{kept:?}");
     let text = fs::read_to_string(&kept[0]).expect("it can be read");
@@ -211,15 +136,15 @@ fn failing_inputs_are_kept_and_tried_first() {
     let long = r#"{"entry": "sum", "found": "by hand", "arguments": [{"value": "f16",
         "shape": [3], "bits": ["0x3c00", "0x4000", "0x4200"], "shown": ""}]}"#;
     fs::write(&ours, long).expect("the folder can be written");
-    let run = bench.run(&[&DIFFERENTIAL[..], &["--seed", "99"]].concat());
+    let run = bench.differential("--seed 99");
     let (_, message) = run.case("differential", "sum");
     assert!(message.contains("xs = [1.0f16, 2.0, 3.0]"), "{message}");
 
     // Only this input, and on a backend without the bug.
     let file = ours.to_str().expect("a path in UTF-8");
-    let alone = bench.run(&[&DIFFERENTIAL[..], &["--input", file]].concat());
+    let alone = bench.differential(&format!("--input {file}"));
     assert_eq!(alone.case("differential", "sum").0, "fail");
-    let missing = bench.run(&[&DIFFERENTIAL[..], &["--input", "nowhere.json"]].concat());
+    let missing = bench.differential("--input nowhere.json");
     assert!(
         missing.shown().contains("nowhere.json"),
         "{}",
@@ -234,8 +159,15 @@ fn an_input_that_kills_the_process_is_kept_without_shrinking() {
     let Some(mut bench) = Bench::new(wild) else {
         return;
     };
-    bench.compiler = bench.wild_compiler();
-    let run = bench.run(&DIFFERENTIAL);
+    // A compiler whose entry points on multicore write to address 0.
+    let text = r#"'REAL' "$@" || exit
+case "$1 $2" in
+'multicore --library') sed -i '/^int futhark_entry_wild(.*)$/{n;s/{/{ *(volatile int *)0 = 1;/}' "$5.c" ;;
+esac
+"#;
+    let real = bench.scene.futhark.display().to_string();
+    bench.scene.futhark = bench.scene.script("futhark", &text.replace("REAL", &real));
+    let run = bench.differential("--seed 1");
     let (outcome, message) = run.case("differential", "wild");
     assert_eq!(outcome, "fail", "{}", run.shown());
     assert!(message.contains("SIGSEGV"), "{message}");
@@ -244,7 +176,7 @@ fn an_input_that_kills_the_process_is_kept_without_shrinking() {
     let text = fs::read_to_string(&kept[0]).expect("it can be read");
     assert!(text.contains("the process died"), "{text}");
     let file = kept[0].to_str().expect("a path in UTF-8");
-    let again = bench.run(&[&DIFFERENTIAL[..], &["--input", file]].concat());
+    let again = bench.differential(&format!("--input {file}"));
     assert!(again.case("differential", "wild").1.contains("SIGSEGV"));
 }
 
@@ -255,8 +187,8 @@ fn an_endless_call_is_not_a_failure() {
     let Some(bench) = Bench::new(spin) else {
         return;
     };
-    let run = bench.run(&[&DIFFERENTIAL[..], &["--timeout", "16"]].concat());
-    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let run = bench.differential("--timeout 16");
+    run.ends_with(0);
     let (outcome, message) = run.case("differential", "spin");
     assert_eq!(outcome, "skip");
     assert!(message.contains("too slow for this check"), "{message}");
@@ -275,7 +207,7 @@ entry longer [n] (xs: [n + 1]i32) (ys: [n]i32) : i32 = xs[n] + i32.sum ys
     let Some(bench) = Bench::new(program) else {
         return;
     };
-    let run = bench.run(&DIFFERENTIAL);
+    let run = bench.differential("--seed 1");
     for entry in ["product", "explicit", "squares", "longer"] {
         // An entry point that accepts nothing would be skipped.
         let (outcome, message) = run.case("differential", entry);
@@ -308,19 +240,16 @@ entry area [n] (s: shape [n]) : f32 =
         return;
     };
     for (backend, check) in [("multicore", "differential"), ("c", "server")] {
-        let run = bench.run(&["--backend", backend, "--check", check]);
-        assert_eq!(run.code(), Some(0), "{}", run.shown());
+        let run = bench.run(&format!("--backend {backend} --check {check}"));
+        run.ends_with(0);
         for entry in ["make", "add", "get", "many", "total", "moved", "area"] {
             let (outcome, message) = run.case(check, entry);
             assert_eq!(outcome, "pass", "{check} {entry}: {message}");
         }
     }
-    let run = bench.run(&["--backend", "c", "--check", "opaque"]);
-    assert_eq!(run.code(), Some(0), "{}", run.shown());
-    let passed = run
-        .records
-        .iter()
-        .filter(|record| record["outcome"] == "pass");
+    let run = bench.run("--backend c --check opaque");
+    run.ends_with(0);
+    let passed = run.records().filter(|record| record["outcome"] == "pass");
     assert!(passed.count() >= 4, "{}", run.shown());
 }
 
@@ -329,8 +258,8 @@ fn c_is_compared_with_another_compiler() {
     let Some(bench) = Bench::new("entry twice (xs: []i32) : []i32 = map (* 2) xs\n") else {
         return;
     };
-    let arguments = ["--backend", "c", "--check", "differential"];
-    let alone = bench.run(&arguments);
+    let arguments = "--backend c --check differential";
+    let alone = bench.run(arguments);
     let (outcome, message) = alone.case("differential", "");
     assert_eq!(outcome, "skip");
     assert!(message.contains("--against"), "{message}");
@@ -343,7 +272,7 @@ fn c_is_compared_with_another_compiler() {
         .canonicalize()
         .expect("the compiler is there");
     let other = other.to_str().expect("a path in UTF-8");
-    let run = bench.run(&[&arguments[..], &["--against", other]].concat());
+    let run = bench.run(&format!("{arguments} --against {other}"));
     assert_eq!(
         run.case("differential", "twice").0,
         "pass",
@@ -367,8 +296,8 @@ fn a_crash_of_an_unsafe_program_is_possible_by_its_own_word() {
     let Some(bench) = Bench::new(UNSAFE) else {
         return;
     };
-    let run = bench.run(&["--backend", "c", "--check", "blocks", "--check", "server"]);
-    assert_eq!(run.code(), Some(0), "{}", run.shown());
+    let run = bench.run("--backend c --check blocks --check server");
+    run.ends_with(0);
     assert_eq!(run.case("blocks", "at #0").0, "pass");
     let (outcome, message) = run.case("server", "at");
     assert_eq!(outcome, "skip");
@@ -402,8 +331,8 @@ fn bytes_of_units_are_not_compared() {
         return;
     };
     for seed in ["1", "2", "3"] {
-        let run = bench.run(&["--backend", "c", "--check", "server", "--seed", seed]);
-        assert_eq!(run.code(), Some(0), "{}", run.shown());
+        let run = bench.run(&format!("--backend c --check server --seed {seed}"));
+        run.ends_with(0);
         for case in ["rows", "record", "records", "sum", "sums", "hidden"] {
             assert_eq!(
                 run.case("server", case).0,

@@ -3,7 +3,6 @@
 use super::scene::{PROGRAM, Scene};
 use super::text;
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -23,30 +22,23 @@ fn assert_harmless(text: &str) {
 
 #[test]
 fn names_and_messages_are_escaped_and_repeat_commands_work() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(mut scene) = Scene::new(&[]) else {
+        return;
+    };
     // Only the program, not the one that tries the device.
     let script = r#"case "$1 $3" in
 'c '*probe.fut) ;;
 'c '*) printf 'wrong\n::error::from a compiler\n  ##[error]x\033[31mred\n' >&2; exit 2 ;;
 esac"#;
-    let compiler = scene.compiler("futhark", script);
+    scene.futhark = scene.compiler("futhark", script);
     let name = "it's \"$HOME\"\n::error::a file\u{202e}\x1b[1m##[error].fut";
     scene.write(name, PROGRAM);
-    let output = scene.run([
-        OsStr::new("."),
-        OsStr::new("--futhark"),
-        compiler.as_os_str(),
-        OsStr::new("--junit"),
-        OsStr::new("junit.xml"),
-        OsStr::new("--html"),
-        OsStr::new("page.html"),
-    ]);
-    let shown = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{shown}");
+    let run = scene.run(". --all --backend c --check compile --junit junit.xml --html page.html");
+    let shown = run.ends_with(1);
     assert_harmless(&shown);
     assert!(shown.contains(r"\::error::from a compiler"), "{shown}");
     for file in ["junit.xml", "page.html"] {
-        let file = fs::read_to_string(scene.path(file)).unwrap();
+        let file = scene.read(file);
         assert!(file.contains("from a compiler"), "{file}");
         let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
         assert!(
@@ -78,22 +70,18 @@ esac"#;
 
 #[test]
 fn programs_whose_names_are_not_utf8_are_skipped() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(scene) = Scene::new(&[]) else {
+        return;
+    };
     for name in [&b"a\xff.fut"[..], br"a\xff.fut"] {
         scene.write(OsStr::from_bytes(name), PROGRAM);
     }
-    let output = scene.run([
-        OsStr::new("."),
-        OsStr::new("--futhark"),
-        scene.real().as_os_str(),
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_harmless(&text(&output));
-    let records = scene.records(["program", "outcome", "message"]);
+    let run = scene.run(". --all --backend c --check compile");
+    assert_harmless(&run.ends_with(0));
     let not_utf8 = "the path is not UTF-8";
     let expected = [
         ["a\u{fffd}.fut", "skip", not_utf8],
         [r"a\xff.fut", "pass", ""],
     ];
-    assert_eq!(records, expected);
+    assert_eq!(run.texts(["program", "outcome", "message"]), expected);
 }

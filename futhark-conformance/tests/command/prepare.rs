@@ -82,9 +82,7 @@ impl Elsewhere {
             .env("CC", "/nonexistent/cc")
             .args(["run", "programs", "--all", "--backend", "c"])
             .args(["--check", "compile"])
-            .args([
-                "--check", "blocks", "--check", "symbols", "--check", "plain",
-            ])
+            .args("--check blocks --check symbols --check plain".split(' '))
             .args(["--check", "server", "--json"])
             .arg(&report)
             .arg("--futhark")

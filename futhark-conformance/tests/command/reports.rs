@@ -1,47 +1,35 @@
 //! The subcommands `report` and `diff`, on files as `run --json` writes them.
 
-use super::command;
+use super::scene::{Run, Scene};
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const HEADER: &str = r#"{"schema":3,"generator":"test","seed":1,"compilers":[{"version":"0.25.32","path":"/x/futhark"}],"devices":[{"backend":"c","device":"cpu","kind":"real","usable":true,"reason":""}]}"#;
 
-struct Folder(tempfile::TempDir);
+fn folder() -> Scene {
+    Scene::without_compiler(&[])
+}
 
-impl Folder {
-    fn new() -> Folder {
-        Folder(tempfile::tempdir().unwrap())
+/// Writes a report: a header, for part `shard` unless that is empty, records, and an end.
+fn part(folder: &Scene, name: &str, shard: &str, records: &[String]) {
+    let mut header = HEADER.to_owned();
+    if !shard.is_empty() {
+        let field = format!(r#""seed":1,"shard":"{shard}","#);
+        header = header.replace(r#""seed":1,"#, &field);
     }
+    let end = format!(r#"{{"records":{}}}"#, records.len());
+    let lines = [&[header], records, &[end]].concat().join("\n");
+    folder.write(name, lines + "\n");
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
+/// Runs `report`, or another subcommand, with arguments separated by spaces.
+fn report(folder: &Scene, arguments: &str) -> Run {
+    run(folder, &format!("report {arguments}"))
+}
 
-    /// Writes a report: a header, for part `shard` unless that is empty, records, and an end.
-    fn part(&self, name: &str, shard: &str, records: &[String]) {
-        let mut header = HEADER.to_owned();
-        if !shard.is_empty() {
-            let field = format!(r#""seed":1,"shard":"{shard}","#);
-            header = header.replace(r#""seed":1,"#, &field);
-        }
-        let end = format!(r#"{{"records":{}}}"#, records.len());
-        let lines = [&[header], records, &[end]].concat().join("\n");
-        fs::write(self.path(name), lines + "\n").unwrap();
-    }
-
-    fn report(&self, arguments: &[&str]) -> Output {
-        self.run("report", arguments)
-    }
-
-    fn run(&self, subcommand: &str, arguments: &[&str]) -> Output {
-        command(self.0.path())
-            .arg(subcommand)
-            .args(arguments)
-            .output()
-            .expect("the program starts")
-    }
+fn run(folder: &Scene, arguments: &str) -> Run {
+    folder.ended(&mut folder.command(arguments))
 }
 
 fn record(program: &str, outcome: &str, message: &str) -> String {
@@ -55,27 +43,21 @@ fn record(program: &str, outcome: &str, message: &str) -> String {
     )
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn parts_are_merged_in_every_format() {
-    let folder = Folder::new();
-    folder.part("1", "1/2", &[record("a.fut", "pass", "")]);
-    folder.part("2", "2/2", &[record("b.fut", "fail", "died & <left>")]);
-    let output = folder.report(&[
-        "1",
+    let folder = folder();
+    part(&folder, "1", "1/2", &[record("a.fut", "pass", "")]);
+    part(
+        &folder,
         "2",
-        "--json",
-        "out/all.jsonl",
-        "--junit",
-        "out/j.xml",
-        "--html",
-        "out/h.html",
-    ]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let shown = text(&output.stdout);
+        "2/2",
+        &[record("b.fut", "fail", "died & <left>")],
+    );
+    let output = report(
+        &folder,
+        "1 2 --json out/all.jsonl --junit out/j.xml --html out/h.html",
+    );
+    let shown = output.ends_with(1);
     assert!(
         shown.contains("FAIL (crash) b.fut [c, cpu, 0.25.32] blocks main #0"),
         "{shown}"
@@ -84,90 +66,87 @@ fn parts_are_merged_in_every_format() {
         shown.contains("repeat: futhark-conformance run b.fut --backend c --futhark /x/futhark"),
         "{shown}"
     );
-    let junit = fs::read_to_string(folder.path("out/j.xml")).unwrap();
+    let junit = folder.read("out/j.xml");
     assert!(
         junit.contains(r#"name="c, 0.25.32" tests="2" skipped="0" errors="1" failures="0""#),
         "{junit}"
     );
     assert!(junit.contains("died &amp; &lt;left&gt;"), "{junit}");
-    let html = fs::read_to_string(folder.path("out/h.html")).unwrap();
+    let html = folder.read("out/h.html");
     assert!(
         html.contains("<pre class=\"message\">died &#38; &#60;left&#62;</pre>"),
         "{html}"
     );
     // The merged report can be read, and is not a part.
-    let again = folder.report(&["out/all.jsonl"]);
-    assert_eq!(again.status.code(), Some(1));
-    assert_eq!(text(&again.stdout), shown);
+    let again = report(&folder, "out/all.jsonl");
+    again.ends_with(1);
+    assert_eq!(again.shown(), shown);
 }
 
 #[test]
 fn the_exit_code_is_that_of_the_merged_run() {
-    let folder = Folder::new();
-    folder.part("held", "", &[record("a.fut", "pass", "")]);
-    assert_eq!(folder.report(&["held"]).status.code(), Some(0));
-    folder.part("nothing", "", &[record("a.fut", "skip", "why")]);
-    assert_eq!(folder.report(&["nothing"]).status.code(), Some(3));
-    folder.part("half", "2/2", &[record("a.fut", "pass", "")]);
-    let half = folder.report(&["half"]);
-    assert_eq!(half.status.code(), Some(3));
-    let said = text(&half.stderr);
+    let folder = folder();
+    part(&folder, "held", "", &[record("a.fut", "pass", "")]);
+    report(&folder, "held").ends_with(0);
+    part(&folder, "nothing", "", &[record("a.fut", "skip", "why")]);
+    report(&folder, "nothing").ends_with(3);
+    part(&folder, "half", "2/2", &[record("a.fut", "pass", "")]);
+    let half = report(&folder, "half");
+    let said = half.ends_with(3);
     assert!(said.contains("missing: part 1/2"), "{said}");
 }
 
 #[test]
 fn an_interrupted_run_is_reported_as_incomplete() {
-    let folder = Folder::new();
-    folder.part("cut", "", &[record("a.fut", "pass", "")]);
-    let text_of = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
+    let folder = folder();
+    part(&folder, "cut", "", &[record("a.fut", "pass", "")]);
+    let text_of = |name: &str| folder.read(name);
     let whole = text_of("cut");
     let (cut, end) = whole.trim_end().rsplit_once('\n').unwrap();
     assert_eq!(end, r#"{"records":1}"#);
-    fs::write(folder.path("cut"), cut).unwrap();
-    let output = folder.report(&["cut", "--json", "again"]);
-    assert_eq!(output.status.code(), Some(3));
-    let said = text(&output.stderr);
+    folder.write("cut", cut);
+    let output = report(&folder, "cut --json again");
+    let said = output.ends_with(3);
     assert!(said.contains("missing: the end of cut"), "{said}");
     // A merged report of an incomplete run is incomplete, too.
-    assert_eq!(folder.report(&["again"]).status.code(), Some(3));
+    report(&folder, "again").ends_with(3);
 }
 
 #[test]
 fn damaged_files_are_named_with_the_line() {
-    let folder = Folder::new();
-    folder.part(
+    let folder = folder();
+    part(
+        &folder,
         "bad",
         "",
         &[record("a.fut", "pass", ""), "{\"program\":".into()],
     );
-    let output = folder.report(&["bad", "--html", "h.html"]);
-    assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
+    let output = report(&folder, "bad --html h.html");
+    let said = output.ends_with(2);
     assert!(
         said.contains("failed to read bad, line 3: invalid record"),
         "{said}"
     );
     assert!(!folder.path("h.html").exists(), "nothing is written");
-    assert_eq!(folder.report(&["nowhere"]).status.code(), Some(2));
-    assert_eq!(folder.report(&[]).status.code(), Some(2));
-    folder.part("good", "", &[record("a.fut", "pass", "")]);
-    let output = folder.report(&["good", "--junit", "good/under/a/file"]);
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    report(&folder, "nowhere").ends_with(2);
+    run(&folder, "report").ends_with(2);
+    part(&folder, "good", "", &[record("a.fut", "pass", "")]);
+    let output = report(&folder, "good --junit good/under/a/file");
+    output.ends_with(2);
 }
 
 #[test]
 fn two_runs_are_compared() {
-    let folder = Folder::new();
+    let folder = folder();
     let (pass, skip) = (record("a.fut", "pass", ""), record("b.fut", "skip", "why"));
-    folder.part("old", "", &[pass, skip]);
+    part(&folder, "old", "", &[pass, skip]);
     let (fail, pass) = (
         record("a.fut", "fail", "died & <left>"),
         record("b.fut", "pass", ""),
     );
-    folder.part("new", "", &[fail, pass]);
-    let broken = folder.run("diff", &["old", "new"]);
-    assert_eq!(broken.status.code(), Some(1), "{broken:?}");
-    let shown = text(&broken.stdout);
+    part(&folder, "new", "", &[fail, pass]);
+    let broken = run(&folder, "diff old new");
+    let shown = broken.ends_with(1);
     for words in [
         "broken:\n  a.fut on c blocks:main #0: died & <left>\n",
         "gained coverage:\n  b.fut on c blocks:main #0: why\n",
@@ -176,30 +155,33 @@ fn two_runs_are_compared() {
         assert!(shown.contains(words), "no {words:?} in\n{shown}");
     }
 
-    let fixed = folder.run("diff", &["new", "old"]);
-    assert_eq!(fixed.status.code(), Some(0), "{fixed:?}");
-    let shown = text(&fixed.stdout);
+    let fixed = run(&folder, "diff new old");
+    let shown = fixed.ends_with(0);
     assert!(
         shown.contains("fixed:\n  a.fut") && shown.contains("lost coverage:\n  b.fut"),
         "{shown}"
     );
 
-    let alone = folder.run("diff", &["old"]);
-    assert_eq!(alone.status.code(), Some(3), "{alone:?}");
-    assert!(text(&alone.stderr).contains("nothing to compare"));
-    assert_eq!(folder.run("diff", &["none", "old"]).status.code(), Some(2));
+    let alone = run(&folder, "diff old");
+    alone.ends_with(3);
+    assert!(alone.shown().contains("nothing to compare"));
+    run(&folder, "diff none old").ends_with(2);
 }
 
 #[test]
 fn an_unexpected_pass_is_not_broken() {
-    let folder = Folder::new();
+    let folder = folder();
     let known = record("a.fut", "expected-fail", "known");
     let passes = record("a.fut", "fail", "passed, but was expected to fail: known");
-    folder.part("old", "", &[known]);
-    folder.part("new", "", &[passes.replace("crash", "unexpected-pass")]);
-    let output = folder.run("diff", &["old", "new"]);
-    let shown = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{shown}");
+    part(&folder, "old", "", &[known]);
+    part(
+        &folder,
+        "new",
+        "",
+        &[passes.replace("crash", "unexpected-pass")],
+    );
+    let output = run(&folder, "diff old new");
+    let shown = output.ends_with(0);
     assert!(
         shown.contains("passing unexpectedly:\n  a.fut on c blocks:main #0: passed, but"),
         "{shown}"
@@ -209,7 +191,7 @@ fn an_unexpected_pass_is_not_broken() {
 
 #[test]
 fn a_difference_names_every_program_and_backend() {
-    let folder = Folder::new();
+    let folder = folder();
     let both = |outcome: &str| -> Vec<String> {
         let programs = ["a.fut", "b.fut"].map(|program| record(program, outcome, "it died"));
         let other =
@@ -217,10 +199,10 @@ fn a_difference_names_every_program_and_backend() {
         let others = programs.each_ref().map(other);
         [&programs[..], &others[..1]].concat()
     };
-    folder.part("old", "", &both("pass"));
-    folder.part("new", "", &both("fail"));
-    let output = folder.run("diff", &["old", "new"]);
-    let shown = text(&output.stdout);
+    part(&folder, "old", "", &both("pass"));
+    part(&folder, "new", "", &both("fail"));
+    let output = run(&folder, "diff old new");
+    let shown = output.shown();
     let expected = "broken:\n  a.fut on c, multicore blocks:main #0 and 1 more: it died\n    \
                     b.fut on c blocks:main #0\n";
     assert!(shown.contains(expected), "{shown}");
@@ -228,21 +210,26 @@ fn a_difference_names_every_program_and_backend() {
 
 #[test]
 fn a_missing_result_has_the_reason_of_the_newer_run() {
-    let folder = Folder::new();
+    let folder = folder();
     let whole = |program: &str, check: &str, outcome: &str, message: &str| {
         let record = record(program, outcome, message);
         record.replace("blocks", check).replace("main #0", "")
     };
     let programs = ["a.fut", "b.fut", "c.fut", "d.fut"];
-    folder.part("old", "", &programs.map(|name| record(name, "pass", "")));
+    part(
+        &folder,
+        "old",
+        "",
+        &programs.map(|name| record(name, "pass", "")),
+    );
     let news = [
         whole("a.fut", "compile", "fail", "a type error"),
         whole("a.fut", "blocks", "skip", "the program did not compile"),
         whole("b.fut", "blocks", "skip", "tagged no_c"),
         whole("c.fut", "compile", "pass", ""),
     ];
-    folder.part("new", "", &news);
-    let shown = text(&folder.run("diff", &["old", "new"]).stdout);
+    part(&folder, "new", "", &news);
+    let shown = run(&folder, "diff old new").shown();
     for words in [
         "a.fut on c blocks:main #0: the program did not compile\n",
         "b.fut on c blocks:main #0: tagged no_c\n",
@@ -254,108 +241,79 @@ fn a_missing_result_has_the_reason_of_the_newer_run() {
 }
 
 #[test]
-fn a_report_that_is_given_twice_is_refused() {
-    let folder = Folder::new();
-    folder.part("a", "", &[record("a.fut", "fail", "died")]);
-    fs::copy(folder.path("a"), folder.path("copy")).unwrap();
-    std::os::unix::fs::symlink("a", folder.path("link")).unwrap();
-    for other in ["a", "./a", "copy", "link"] {
-        let output = folder.report(&["a", other]);
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let said = text(&output.stderr);
-        assert!(
-            said.contains("blocks main #0, too; give each report once"),
-            "{said}"
-        );
-    }
-}
-
-#[test]
 fn two_reports_cannot_have_one_file() {
-    let folder = Folder::new();
-    folder.part("a", "", &[record("a.fut", "pass", "")]);
-    fs::write(folder.path("out"), "old").unwrap();
+    let folder = folder();
+    part(&folder, "a", "", &[record("a.fut", "pass", "")]);
+    folder.write("out", "old");
     std::os::unix::fs::symlink("out", folder.path("link")).unwrap();
     for files in [
-        ["--json", "out", "--html", "out"],
-        ["--json", "new", "--html", "./x/../new"],
-        ["--junit", "out", "--html", "link"],
+        "--json out --html out",
+        "--json new --html ./x/../new",
+        "--junit out --html link",
     ] {
         fs::create_dir_all(folder.path("x")).unwrap();
-        let output = folder.report(&[&["a"], &files[..]].concat());
-        assert_eq!(output.status.code(), Some(2), "{files:?}: {output:?}");
-        let said = text(&output.stderr);
+        let said = report(&folder, &format!("a {files}")).ends_with(2);
         assert!(said.contains("name the same file"), "{said}");
     }
-    assert_eq!(fs::read_to_string(folder.path("out")).unwrap(), "old");
+    assert_eq!(folder.read("out"), "old");
     // A device takes any number of reports, and stays one.
-    let both = folder.report(&["a", "--junit", "/dev/null", "--html", "/dev/null"]);
-    assert_eq!(both.status.code(), Some(0), "{both:?}");
-    let stdout = folder.report(&["a", "--json", "/dev/stdout"]);
-    assert!(
-        text(&stdout.stdout).contains("{\"records\":1}"),
-        "{stdout:?}"
-    );
+    let both = report(&folder, "a --junit /dev/null --html /dev/null");
+    both.ends_with(0);
+    let shown = report(&folder, "a --json /dev/stdout").shown();
+    assert!(shown.contains("{\"records\":1}"), "{shown}");
     // A report can replace its own file.
-    assert_eq!(folder.report(&["a", "--json", "a"]).status.code(), Some(0));
-    assert_eq!(folder.report(&["a"]).status.code(), Some(0));
+    report(&folder, "a --json a").ends_with(0);
+    report(&folder, "a").ends_with(0);
 }
 
 /// A limit of the size of files stands in for a full disk.
 #[test]
 fn a_report_that_cannot_be_written_leaves_the_old_one() {
-    let folder = Folder::new();
+    let folder = folder();
     let records: Vec<String> = (0..50)
         .map(|n| record(&format!("{n}.fut"), "pass", ""))
         .collect();
-    folder.part("a", "", &records);
-    fs::write(folder.path("out"), "old").unwrap();
+    part(&folder, "a", "", &records);
+    folder.write("out", "old");
     let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" report a --json out";
-    let output = Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_futhark-conformance")])
-        .current_dir(folder.path("."))
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
-    let said = text(&output.stderr);
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_futhark-conformance")]);
+    let said = folder
+        .ended(command.current_dir(folder.path(".")))
+        .ends_with(3);
     assert_eq!(said.matches("out: File too large").count(), 1, "{said}");
-    assert_eq!(fs::read_to_string(folder.path("out")).unwrap(), "old");
+    assert_eq!(folder.read("out"), "old");
 }
 
 #[test]
 fn a_program_is_not_replaced_by_a_report() {
-    let folder = Folder::new();
-    folder.part("a", "", &[record("a.fut", "pass", "")]);
-    fs::write(folder.path("a.fut"), "entry f = 1i32").unwrap();
+    let folder = folder();
+    part(&folder, "a", "", &[record("a.fut", "pass", "")]);
+    folder.write("a.fut", "entry f = 1i32");
     for option in ["--json", "--junit", "--html"] {
-        let output = folder.report(&["a", option, "a.fut"]);
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(
-            text(&output.stderr).contains("its name is that of a program"),
-            "{output:?}"
-        );
+        let said = report(&folder, &format!("a {option} a.fut")).ends_with(2);
+        assert!(said.contains("its name is that of a program"), "{said}");
     }
-    assert_eq!(
-        fs::read_to_string(folder.path("a.fut")).unwrap(),
-        "entry f = 1i32"
-    );
+    assert_eq!(folder.read("a.fut"), "entry f = 1i32");
 }
 
 #[test]
 fn a_baseline_shows_what_is_new_and_what_is_fixed() {
-    let folder = Folder::new();
+    let folder = folder();
     let old_failure = record("known.fut", "fail", "died before");
     let was_broken = record("fixed.fut", "fail", "died before");
     let was_good = record("new.fut", "pass", "");
-    folder.part("old", "", &[old_failure.clone(), was_broken, was_good]);
+    part(
+        &folder,
+        "old",
+        "",
+        &[old_failure.clone(), was_broken, was_good],
+    );
     let new_failure = record("new.fut", "fail", "died of 5,\\n::error::x");
     let now_good = record("fixed.fut", "pass", "");
-    folder.part("new", "", &[old_failure, now_good, new_failure]);
-    let arguments = "new --baseline old --summary s.md --html h.html";
-    let arguments: Vec<&str> = arguments.split(' ').collect();
-    let output = folder.report(&arguments);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let shown = text(&output.stdout);
+    part(&folder, "new", "", &[old_failure, now_good, new_failure]);
+    let output = report(&folder, "new --baseline old --summary s.md --html h.html");
+    let shown = output.ends_with(1);
     let expected = [
         "1) FAIL (crash) new new.fut [c, cpu, 0.25.32] blocks main #0\n",
         "fixed since the baseline:\n     1  fixed.fut on c blocks:main #0: died before\n",
@@ -371,34 +329,36 @@ fn a_baseline_shows_what_is_new_and_what_is_fixed() {
         "{shown}"
     );
 
-    let summary = fs::read_to_string(folder.path("s.md")).unwrap();
+    let summary = folder.read("s.md");
+    assert!(summary.contains("<b>1 new</b>"), "{summary}");
     let (first, second) = (summary.find("died of 5"), summary.find("died before"));
     assert!(first.unwrap() < second.unwrap(), "{summary}");
     assert!(
         summary.contains("| c | cpu | 0.25.32 | 1 | **2**"),
         "{summary}"
     );
-    let html = fs::read_to_string(folder.path("h.html")).unwrap();
+    let html = folder.read("h.html");
     assert!(html.contains("1 broken, 1 fixed"), "{html}");
     assert_eq!(html.matches("1 new</span>").count(), 1, "{html}");
 
-    let damaged = folder.report(&["new", "--baseline", "s.md"]);
-    assert_eq!(damaged.status.code(), Some(2), "{damaged:?}");
-    assert!(text(&damaged.stderr).contains("failed to read s.md, line 1"));
+    let damaged = report(&folder, "new --baseline s.md");
+    damaged.ends_with(2);
+    assert!(damaged.shown().contains("failed to read s.md, line 1"));
 }
 
 #[test]
 fn a_report_may_have_lines_of_later_versions() {
-    let folder = Folder::new();
+    let folder = folder();
     let later = r#"{"kind":"later"}"#.to_owned();
-    folder.part("old", "", &[record("a.fut", "pass", "")]);
-    let text_of = fs::read_to_string(folder.path("old")).unwrap();
+    part(&folder, "old", "", &[record("a.fut", "pass", "")]);
+    let text_of = folder.read("old");
     let lines: Vec<&str> = text_of.lines().collect();
     let with = [lines[0], &later, lines[1], lines[2]].join("\n");
-    fs::write(folder.path("later"), with).unwrap();
-    let output = folder.report(&["old", "--baseline", "later"]);
-    assert!(text(&output.stdout).contains("1 unchanged"), "{output:?}");
-    assert_eq!(folder.report(&["later"]).status.code(), Some(0));
+    folder.write("later", with);
+    let output = report(&folder, "old --baseline later");
+    let shown = output.shown();
+    assert!(shown.contains("1 unchanged"), "{shown}");
+    report(&folder, "later").ends_with(0);
 }
 
 /// Absolute paths, relative paths, and files without a folder, in each pair. Without Chromium, a browser
@@ -414,24 +374,15 @@ fn the_page_is_drawn_for_programs_in_all_kinds_of_folders() {
     };
     for (i, first) in names.iter().enumerate() {
         for second in &names[i..] {
-            let folder = Folder::new();
+            let folder = folder();
             let records = [first, second].map(|name| record(name, "pass", ""));
-            folder.part("a.jsonl", "", &records);
-            let output = folder.report(&["a.jsonl", "--html", "a.html"]);
-            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+            part(&folder, "a.jsonl", "", &records);
+            let output = report(&folder, "a.jsonl --html a.html");
+            output.ends_with(0);
             let profile = folder.path("profile");
             let mut child = Command::new(browser)
-                .args([
-                    "--headless",
-                    "--no-sandbox",
-                    "--disable-gpu",
-                    "--no-first-run",
-                ])
-                .args([
-                    "--disable-background-networking",
-                    "--disable-sync",
-                    "--dump-dom",
-                ])
+                .args("--headless --no-sandbox --disable-gpu --no-first-run".split(' '))
+                .args("--disable-background-networking --disable-sync --dump-dom".split(' '))
                 .arg(format!("--user-data-dir={}", profile.display()))
                 .arg(format!("file://{}", folder.path("a.html").display()))
                 .stdout(fs::File::create(folder.path("dom")).unwrap())
@@ -446,7 +397,7 @@ fn the_page_is_drawn_for_programs_in_all_kinds_of_folders() {
                 }
                 std::thread::sleep(Duration::from_millis(50));
             }
-            let dom = fs::read_to_string(folder.path("dom")).unwrap();
+            let dom = folder.read("dom");
             for name in [first, second] {
                 let file = name.rsplit('/').next().unwrap();
                 let drawn = dom.split("<tbody>").nth(1).unwrap_or_default();
@@ -458,9 +409,10 @@ fn the_page_is_drawn_for_programs_in_all_kinds_of_folders() {
 
 #[test]
 fn reports_that_would_exhaust_memory_are_refused() {
-    let folder = Folder::new();
-    folder.part("shards.jsonl", "1/4000000000", &[]);
-    folder.part(
+    let folder = folder();
+    part(&folder, "shards.jsonl", "1/4000000000", &[]);
+    part(
+        &folder,
         "line.jsonl",
         "",
         &[record("p.fut", "fail", &"x".repeat(2 << 20))],
@@ -469,21 +421,20 @@ fn reports_that_would_exhaust_memory_are_refused() {
     let lines: Vec<String> = (0..40)
         .map(|i| record(&format!("p{i}.fut"), "fail", &"<&[`".repeat(240 << 10)))
         .collect();
-    folder.part("long.jsonl", "", &lines);
+    part(&folder, "long.jsonl", "", &lines);
     for (file, said) in [
         ("shards.jsonl", "N up to 10000"),
         ("line.jsonl", "line 2: the line is longer than"),
         ("long.jsonl", ""),
     ] {
         for arguments in [
-            &["report", file, "--html", "h.html"][..],
-            &["diff", file, file],
+            format!("report {file} --html h.html"),
+            format!("diff {file} {file}"),
         ] {
             let begun = Instant::now();
-            let output = folder.run(arguments[0], &arguments[1..]);
-            let stderr = text(&output.stderr);
-            assert!(stderr.contains(said), "{arguments:?}: {stderr}");
-            assert!(begun.elapsed() < Duration::from_secs(60), "{arguments:?}");
+            let shown = run(&folder, &arguments).shown();
+            assert!(shown.contains(said), "{arguments}: {shown:.2000}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "{arguments}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The JSON report of a run, against the published schema.
 
-use super::{build_dir, command, needs, text};
+use super::scene::Scene;
 use futhark_conformance::report::json::SCHEMA;
 use serde_json::Value;
 use std::fs;
@@ -22,50 +22,26 @@ fn violation(line: &str) -> Option<String> {
 
 #[test]
 fn a_run_writes_lines_of_the_schema() {
-    let Some(compiler) = needs::compiler_path() else {
+    let main = |output: &str| {
+        format!("entry main (x: i32) = x\n-- ==\n-- input {{ 1 }} output {{ {output} }}\n")
+    };
+    let Some(scene) = Scene::new(&[
+        ("pass.fut", &main("1")),
+        ("fail.fut", &main("2")),
+        ("error.fut", "entry main (x: i32) = y\n"),
+        ("known.fut", &main("2")),
+        ("library.fut", "let f (x: i32) = x\n"),
+        (
+            "expectations.toml",
+            "[[expect]]\nprogram = \"known.fut\"\ncheck = \"blocks\"\nreason = \"wrong\"\n",
+        ),
+    ]) else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    for (name, source) in [
-        (
-            "pass.fut",
-            "entry main (x: i32) = x\n-- ==\n-- input { 1 } output { 1 }\n",
-        ),
-        (
-            "fail.fut",
-            "entry main (x: i32) = x\n-- ==\n-- input { 1 } output { 2 }\n",
-        ),
-        ("error.fut", "entry main (x: i32) = y\n"),
-        (
-            "known.fut",
-            "entry main (x: i32) = x\n-- ==\n-- input { 1 } output { 2 }\n",
-        ),
-        ("library.fut", "let f (x: i32) = x\n"),
-    ] {
-        fs::write(folder.path().join(name), source).unwrap();
-    }
-    let known = "[[expect]]\nprogram = \"known.fut\"\ncheck = \"blocks\"\nreason = \"wrong\"\n";
-    fs::write(folder.path().join("expectations.toml"), known).unwrap();
-    let output = command(folder.path())
-        .args([
-            "run",
-            ".",
-            "--all",
-            "--backend",
-            "c",
-            "--check",
-            "blocks",
-            "--check",
-            "compile",
-        ])
-        .args(["--json", "report.jsonl", "--build-dir"])
-        .arg(build_dir())
-        .arg("--futhark")
-        .arg(compiler)
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let report = fs::read_to_string(folder.path().join("report.jsonl")).unwrap();
+    scene
+        .run(". --all --backend c --check blocks --check compile")
+        .ends_with(1);
+    let report = scene.read("report.jsonl");
     for line in report.lines() {
         assert_eq!(violation(line), None);
     }

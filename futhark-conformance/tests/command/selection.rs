@@ -1,109 +1,64 @@
 //! Which jobs run: the quick run, budgets, excluded programs, parts, and interrupted runs.
 
-use super::{build_dir, command, list_constructs, needs, text};
+use super::list_constructs;
+use super::scene::{Run, Scene};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const GOOD: &str = "-- ==\n-- input { 1 } output { 2 }\nentry main (x: i32) = x + 1\n";
 const WRONG: &str = "-- ==\n-- input { 1 } output { 3 }\nentry main (x: i32) = x + 1\n";
 
-/// A folder of programs, and a compiler.
-struct Corpus {
-    folder: tempfile::TempDir,
-    compiler: PathBuf,
+/// Runs on backend c with the check `blocks`.
+fn command(scene: &Scene, arguments: &str) -> Command {
+    scene.compiling(&format!(
+        "run --backend c --check blocks --json report.jsonl {arguments}"
+    ))
 }
 
-impl Corpus {
-    fn new(files: &[(&str, &str)]) -> Option<Corpus> {
-        let compiler = needs::compiler_path()?;
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = folder.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        Some(Corpus { folder, compiler })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Runs on backend c with the check `blocks`, and writes a report. Times are kept in a file of the
-    /// corpus.
-    fn command(&self, subcommand: &str, arguments: &[&str]) -> Command {
-        let mut command = command(self.folder.path());
-        command.args([subcommand, "--backend", "c", "--json", "report.jsonl"]);
-        command.args(["--check", "blocks", "--futhark"]);
-        command.arg(&self.compiler).arg("--build-dir");
-        command.arg(build_dir()).args(arguments);
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command("run", arguments).output().unwrap()
-    }
-
-    /// The programs of the report, in the order of their records.
-    fn ran(&self) -> Vec<String> {
-        let mut programs: Vec<String> = Vec::new();
-        for record in records(&self.path("report.jsonl")) {
-            let program = record["program"].as_str().unwrap().to_owned();
-            if programs.last() != Some(&program) {
-                programs.push(program);
-            }
-        }
-        programs
-    }
-
-    /// Writes the results of an earlier run of these seconds to `last.jsonl`.
-    fn write_last(&self, seconds: &[(&str, f64)]) {
-        assert_eq!(self.run(&["a.fut"]).status.code(), Some(0));
-        let report = self.read("report.jsonl");
-        let header = report.lines().next().unwrap();
-        let compilers: Value = serde_json::from_str(header).unwrap();
-        let line = |(program, seconds): &(&str, f64)| {
-            let line = json!({
-                "program": program, "backend": "c", "device": "cpu",
-                "compiler": compilers["compilers"][0]["version"], "check": "blocks", "case": "main #0",
-                "outcome": "pass", "cause": null, "message": "", "seconds": seconds,
-            });
-            format!("{line}\n")
-        };
-        let lines: String = seconds.iter().map(line).collect();
-        let end = format!("{{\"records\":{}}}\n", seconds.len());
-        self.write("last.jsonl", &format!("{header}\n{lines}{end}"));
-    }
+fn run(scene: &Scene, arguments: &str) -> Run {
+    scene.ended(&mut command(scene, arguments))
 }
 
-/// The records of a report.
-fn records(file: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(file).unwrap();
-    let lines = text.lines().filter(|line| line.starts_with("{\"program\""));
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+/// The programs of the report, in the order of their records.
+fn ran(run: &Run) -> Vec<String> {
+    let mut programs: Vec<String> = run
+        .texts(["program"])
+        .concat()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    programs.dedup();
+    programs
+}
+
+/// Writes the results of an earlier run of these seconds to `last.jsonl`.
+fn write_last(scene: &Scene, seconds: &[(&str, f64)]) {
+    let header = &run(scene, "a.fut").lines[0];
+    let line = |(program, seconds): &(&str, f64)| {
+        let line = json!({
+            "program": program, "backend": "c", "device": "cpu",
+            "compiler": header["compilers"][0]["version"], "check": "blocks", "case": "main #0",
+            "outcome": "pass", "cause": null, "message": "", "seconds": seconds,
+        });
+        format!("{line}\n")
+    };
+    let lines: String = seconds.iter().map(line).collect();
+    let end = format!("{{\"records\":{}}}\n", seconds.len());
+    scene.write("last.jsonl", format!("{header}\n{lines}{end}"));
 }
 
 /// The records of a report without their times, in an order that does not depend on the run's.
-fn results(file: &Path) -> BTreeSet<String> {
-    let of = |mut record: Value| {
+fn results(run: &Run) -> BTreeSet<String> {
+    let of = |record: &Value| {
+        let mut record = record.clone();
         record["seconds"].take();
         record.to_string()
     };
-    records(file).into_iter().map(of).collect()
+    run.records().map(of).collect()
 }
 
 #[test]
@@ -114,16 +69,13 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
         ("b.fut", GOOD),
         ("sub/c.fut", other.as_str()),
     ];
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&files) else {
         return;
     };
-    let ran = |arguments: &[&str]| {
-        let output = corpus.run(arguments);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        (
-            corpus.ran().into_iter().collect::<BTreeSet<_>>(),
-            text(&output),
-        )
+    let ran = |arguments: &str| {
+        let run = run(&scene, arguments);
+        let said = run.ends_with(0);
+        (ran(&run).into_iter().collect::<BTreeSet<_>>(), said)
     };
     let programs = |names: &[&str]| {
         names
@@ -132,7 +84,7 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
             .collect::<BTreeSet<_>>()
     };
     let all = programs(&["a.fut", "b.fut", "sub/c.fut"]);
-    assert_eq!(ran(&["."]).0, all, "without a list of constructs");
+    assert_eq!(ran(".").0, all, "without a list of constructs");
 
     let case: &[&str] = &["a case"];
     let listed = [
@@ -140,22 +92,22 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
         ("b.fut", case),
         ("sub/c.fut", &["a case", "an operator"]),
     ];
-    list_constructs(corpus.folder.path(), &listed);
-    let (chosen, said) = ran(&["."]);
+    list_constructs(&scene.path(""), &listed);
+    let (chosen, said) = ran(".");
     assert_eq!(chosen, programs(&["sub/c.fut"]), "{said}");
     assert!(said.contains("quick run: 1 of 3 jobs cover"), "{said}");
     assert!(said.contains("--all runs all): 2 jobs, about"), "{said}");
 
     let named = programs(&["b.fut", "sub/c.fut"]);
-    assert_eq!(ran(&[".", "b.fut"]).0, named, "a named program is checked");
-    assert_eq!(ran(&[".", "--all"]).0, all);
+    assert_eq!(ran(". b.fut").0, named, "a named program is checked");
+    assert_eq!(ran(". --all").0, all);
     // The list counts below its folder.
-    let (chosen, said) = ran(&["sub"]);
+    let (chosen, said) = ran("sub");
     assert_eq!(chosen, programs(&["sub/c.fut"]));
     assert!(said.contains("quick run: 1 of 1 job"), "{said}");
-    corpus.write("b.fut", &format!("{GOOD}entry f (x: f64) = x\n"));
+    scene.write("b.fut", format!("{GOOD}entry f (x: f64) = x\n"));
     assert_eq!(
-        ran(&["."]).0,
+        ran(".").0,
         named,
         "a program that is not in the list is checked"
     );
@@ -164,96 +116,92 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
 #[test]
 fn excluded_programs_are_left_out_and_named_in_the_header() {
     let files = [("a.fut", GOOD), ("slow/b.fut", WRONG), ("c.fut", WRONG)];
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&files) else {
         return;
     };
-    let exclude = ["--exclude", "slow/*", "--exclude", "c.fut"];
-    let output = corpus.run(&[&["."], exclude.as_slice()].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_eq!(corpus.ran(), ["a.fut"]);
-    let report = corpus.read("report.jsonl");
+    let run_all = run(&scene, ". --exclude slow/* --exclude c.fut");
+    run_all.ends_with(0);
+    assert_eq!(ran(&run_all), ["a.fut"]);
+    let report = scene.read("report.jsonl");
     assert!(
         report.contains(r#""--exclude","slow/*","--exclude","c.fut""#),
         "{report}"
     );
-    let output = corpus.run(&["a.fut", "--exclude", "*"]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    assert!(text(&output).contains("--exclude leaves no program"));
+    let said = run(&scene, "a.fut --exclude *").ends_with(2);
+    assert!(said.contains("--exclude leaves no program"));
 }
 
 #[test]
 fn a_budget_leaves_out_jobs_that_would_end_too_late() {
-    let Some(corpus) = Corpus::new(&[("a.fut", GOOD), ("b.fut", WRONG)]) else {
+    let Some(scene) = Scene::new(&[("a.fut", GOOD), ("b.fut", WRONG)]) else {
         return;
     };
-    corpus.write_last(&[("a.fut", 0.1), ("b.fut", 1000.0)]);
-    let last = ["--baseline", "last.jsonl"];
-    let output = corpus.run(&[&[".", "--budget", "1m", "--jobs", "1"], &last[..]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_eq!(corpus.ran(), ["a.fut"]);
-    let said = text(&output);
-    assert!(
-        said.contains("--budget 1m left out 1 of 2 jobs (about 17 min)"),
-        "{said}"
-    );
+    write_last(&scene, &[("a.fut", 0.1), ("b.fut", 1000.0)]);
+    let short = run(&scene, ". --budget 1m --jobs 1 --baseline last.jsonl");
+    let said = short.ends_with(0);
+    assert_eq!(ran(&short), ["a.fut"]);
+    let words = "--budget 1m left out 1 of 2 jobs (about 17 min)";
+    assert!(said.contains(words), "{said}");
     // Everything fits, the constructs notwithstanding.
-    let output = corpus.run(&[".", "--budget", "1h"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    assert_eq!(corpus.ran().len(), 2);
-    let output = corpus.run(&[".", "--budget", "soon"]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    let long = run(&scene, ". --budget 1h");
+    long.ends_with(1);
+    assert_eq!(ran(&long).len(), 2);
+    run(&scene, ". --budget soon").ends_with(2);
 }
 
 #[test]
 fn jobs_that_took_long_in_the_last_run_begin_first() {
     let files = ["a.fut", "b.fut", "c.fut"].map(|name| (name, GOOD));
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&files) else {
         return;
     };
-    corpus.write_last(&[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);
-    let run = |options: &[&str]| {
-        let output = corpus.run(&[&[".", "--all", "--jobs", "1"], options].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        corpus.ran()
+    write_last(&scene, &[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);
+    let order = |options: &str| {
+        let run = run(&scene, &format!(". --all --jobs 1{options}"));
+        run.ends_with(0);
+        ran(&run)
     };
     let last = ["b.fut", "c.fut", "a.fut"];
-    assert_eq!(run(&["--baseline", "last.jsonl"]), last);
+    assert_eq!(order(" --baseline last.jsonl"), last);
     // The results that are replaced serve, too.
-    fs::rename(corpus.path("last.jsonl"), corpus.path("report.jsonl")).unwrap();
-    assert_eq!(run(&[]), last);
-    corpus.write("report.jsonl", "not a report");
-    assert_eq!(run(&[]), ["a.fut", "b.fut", "c.fut"]);
+    fs::rename(scene.path("last.jsonl"), scene.path("report.jsonl")).unwrap();
+    assert_eq!(order(""), last);
+    scene.write("report.jsonl", "not a report");
+    assert_eq!(order(""), ["a.fut", "b.fut", "c.fut"]);
 }
 
 #[test]
 fn parts_are_balanced_by_the_last_run() {
     let files = ["a.fut", "b.fut", "c.fut", "d.fut"].map(|name| (name, GOOD));
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&files) else {
         return;
     };
-    let part = |shard: &str, options: &[&str]| {
-        let output =
-            corpus.run(&[&[".", "--all", "--jobs", "1", "--shard", shard], options].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        corpus.ran()
+    let part = |shard: &str, options: &str| {
+        let run = run(
+            &scene,
+            &format!(". --all --jobs 1 --shard {shard}{options}"),
+        );
+        run.ends_with(0);
+        ran(&run)
     };
-    corpus.write_last(&[
+    let seconds = [
         ("a.fut", 9.0),
         ("b.fut", 3.0),
         ("c.fut", 3.0),
         ("d.fut", 3.0),
-    ]);
-    let last = ["--baseline", "last.jsonl"];
-    assert_eq!(part("1/2", &last), ["a.fut"]);
-    assert_eq!(part("2/2", &last), ["b.fut", "c.fut", "d.fut"]);
+    ];
+    write_last(&scene, &seconds);
+    let last = " --baseline last.jsonl";
+    assert_eq!(part("1/2", last), ["a.fut"]);
+    assert_eq!(part("2/2", last), ["b.fut", "c.fut", "d.fut"]);
     // Runners have different files that they replace.
-    fs::copy(corpus.path("last.jsonl"), corpus.path("report.jsonl")).unwrap();
-    assert_eq!(part("1/2", &[]), ["a.fut", "c.fut"]);
+    fs::copy(scene.path("last.jsonl"), scene.path("report.jsonl")).unwrap();
+    assert_eq!(part("1/2", ""), ["a.fut", "c.fut"]);
 }
 
 /// Waits for a line of the report of a run that goes on.
-fn wait_for(corpus: &Corpus, words: &str) -> PathBuf {
-    let file = corpus.path("report.jsonl");
+fn wait_for(scene: &Scene, words: &str) -> PathBuf {
+    let file = scene.path("report.jsonl");
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         let text = fs::read_to_string(&file).unwrap_or_default();
@@ -269,66 +217,55 @@ fn wait_for(corpus: &Corpus, words: &str) -> PathBuf {
 fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
     let wrong = [("b.fut", WRONG), ("d.fut", WRONG)];
     let files = [wrong.as_slice(), &[("a.fut", GOOD), ("c.fut", GOOD)]].concat();
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&files) else {
         return;
     };
-    corpus.write(
+    scene.write(
         "expectations.toml",
         "[[expect]]\nprogram = \"b.fut\"\ncheck = \"blocks\"\nreason = \"known\"\n",
     );
-    let options = [".", "--all", "--jobs", "1"];
-    let whole = corpus.run(&options);
-    assert_eq!(whole.status.code(), Some(1), "{}", text(&whole));
-    let expected = results(&corpus.path("report.jsonl"));
+    let options = ". --all --jobs 1";
+    let whole = run(&scene, options);
+    whole.ends_with(1);
+    let expected = results(&whole);
     let times = [
         ("b.fut", 9.0),
         ("a.fut", 1.0),
         ("c.fut", 1.0),
         ("d.fut", 1.0),
     ];
-    corpus.write_last(&times);
-    fs::remove_file(corpus.path("report.jsonl")).unwrap();
+    write_last(&scene, &times);
+    fs::remove_file(scene.path("report.jsonl")).unwrap();
 
-    let mut killed = corpus.command("run", &options);
-    killed.args(["--baseline", "last.jsonl"]);
+    let mut killed = command(&scene, &format!("{options} --baseline last.jsonl"));
     let mut killed = killed
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let end = "{\"kind\":\"finished\",\"program\":\"b.fut\"";
-    let partial = wait_for(&corpus, end);
+    let partial = wait_for(&scene, end);
     killed.kill().unwrap();
     killed.wait().unwrap();
     let report = fs::read_to_string(&partial).unwrap();
     let kept = report.matches("{\"kind\":\"finished\"").count();
 
-    let other = corpus.run(&[&options, ["--seed", "7", "--resume"].as_slice()].concat());
-    assert_eq!(other.status.code(), Some(2), "{}", text(&other));
-    assert!(
-        text(&other).contains("expected seed 1, got 7"),
-        "{}",
-        text(&other)
-    );
+    let said = run(&scene, &format!("{options} --seed 7 --resume")).ends_with(2);
+    assert!(said.contains("expected seed 1, got 7"), "{said}");
 
     // An unfinished line, and a record of a job that did not end.
     let record = report.lines().find(|line| line.starts_with("{\"program\""));
     let record = record.unwrap().replace("b.fut", "d.fut");
     fs::write(&partial, format!("{report}{record}\n{{\"program\":\"d.f")).unwrap();
-    let resumed = corpus.run(&[&options, ["--resume"].as_slice()].concat());
-    assert_eq!(resumed.status.code(), Some(1), "{}", text(&resumed));
-    let said = text(&resumed);
-    assert!(
-        said.contains(&format!("keeps the results of {kept} job")),
-        "{said}"
-    );
-    assert_eq!(results(&corpus.path("report.jsonl")), expected);
+    let resumed = run(&scene, &format!("{options} --resume"));
+    let said = resumed.ends_with(1);
+    let words = format!("keeps the results of {kept} job");
+    assert!(said.contains(&words), "{said}");
+    assert_eq!(results(&resumed), expected);
 
     // Nothing is left to do, except for a program that has changed.
-    corpus.write("d.fut", GOOD);
-    let resumed = corpus.run(&[&options, ["--resume"].as_slice()].concat());
-    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
-    let said = text(&resumed);
+    scene.write("d.fut", GOOD);
+    let said = run(&scene, &format!("{options} --resume")).ends_with(0);
     assert!(said.contains("4 programs, 1 job:\n  Futhark "), "{said}");
     assert!(said.contains("keeps the results of 3 jobs"), "{said}");
 }
@@ -347,34 +284,29 @@ fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
         ("c.out", "7\n"),
         ("lib/inc.fut", "def inc (x: i32) = x + 1\n"),
     ];
-    let Some(corpus) = Corpus::new(&files) else {
+    let Some(scene) = Scene::new(&files) else {
         return;
     };
-    let run = |options: &[&str]| {
-        let output = corpus.run(&[&[".", "--all"], options].concat());
-        (output.status.code(), text(&output))
-    };
-    let (code, said) = run(&["--resume"]);
-    assert_eq!(code, Some(0), "{said}");
+    let run = |options: &str, code: i32| run(&scene, &format!(". --all{options}")).ends_with(code);
+    let said = run(" --resume", 0);
     assert!(
         said.contains("--resume: there are no results yet"),
         "{said}"
     );
-    corpus.write("lib/inc.fut", "def inc (x: i32) = x + 2\n");
-    let (code, said) = run(&["--resume"]);
-    assert_eq!(code, Some(1), "{said}");
+    scene.write("lib/inc.fut", "def inc (x: i32) = x + 2\n");
+    let said = run(" --resume", 1);
     assert!(said.contains("keeps the results of 2 jobs"), "{said}");
-    corpus.write("c.out", "8\n");
-    let (_, said) = run(&["--resume"]);
+    scene.write("c.out", "8\n");
+    let said = run(" --resume", 1);
     assert!(said.contains("keeps the results of 2 jobs"), "{said}");
     assert!(
         said.contains("c.fut") && said.contains("2 failed"),
         "{said}"
     );
-    let (_, said) = run(&["--resume"]);
+    let said = run(" --resume", 1);
     assert!(said.contains("keeps the results of 3 jobs"), "{said}");
-    corpus.write("b.fut.tuning", "main.suff_outer_par_0=1\n");
-    let (_, said) = run(&["--resume"]);
+    scene.write("b.fut.tuning", "main.suff_outer_par_0=1\n");
+    let said = run(" --resume", 1);
     assert!(said.contains("keeps the results of 2 jobs"), "{said}");
     assert!(said.contains("has no tuning parameter"), "{said}");
 }
