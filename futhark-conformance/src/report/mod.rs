@@ -403,16 +403,6 @@ mod tests {
         report_with(&header(), records)
     }
 
-    /// The report of records, each of which is a new failure or not.
-    pub(super) fn compared(records: &[(Record, bool)]) -> Report {
-        let new: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
-        let old = records.iter().filter(|(_, is_new)| !is_new);
-        let old: Vec<Record> = old.map(|(record, _)| record.clone()).collect();
-        let mut report = report(&new);
-        report.baseline = Some(Box::new(self::report(&old)));
-        report
-    }
-
     #[test]
     fn durations_are_rounded() {
         assert_eq!(duration(0.25), "0.2 s");

@@ -101,7 +101,7 @@ fn fail(cause: &Group<'_>) -> String {
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::tests::{compared, record, report};
+    use crate::report::tests::{record, report};
     use std::sync::Arc;
 
     fn rendered(records: &[Record]) -> String {
@@ -224,57 +224,8 @@ mod tests {
         assert!(!text.contains('\x1b') && !text.contains("\n::"), "{text}");
     }
 
-    #[test]
-    fn changes_are_summed_up() {
-        let one = |outcome| {
-            let mut record = record("a.fut", "c", outcome);
-            record.result.case = format!("{outcome:?}");
-            record
-        };
-        let now = |mut record: Record| {
-            record.result.outcome = Outcome::Pass;
-            record.result.cause = None;
-            record
-        };
-        let (pass, fail) = (one(Outcome::Pass), one(Outcome::Fail));
-        let old = report(&[pass.clone(), fail.clone()]);
-        let mut new = report(&[pass, now(fail), one(Outcome::ExpectedFail)]);
-        new.baseline = Some(Box::new(old));
-        let text = render(&Summary::from_report(&new));
-        assert!(
-            text.contains(
-                "fixed since the baseline:\n     1  a.fut on c blocks:Fail: first line\n"
-            ),
-            "{text}"
-        );
-        assert!(
-            text.contains("results.jsonl: 0 broken, 1 fixed, 1 unchanged"),
-            "{text}"
-        );
-    }
-
-    fn summary(records: &[(Record, bool)]) -> String {
-        let report = compared(records);
-        markdown(&Summary::from_report(&report))
-    }
-
-    #[test]
-    fn new_failures_come_first_in_markdown() {
-        let mut old = record("a.fut", "c", Outcome::Fail);
-        old.result.message = "old cause".into();
-        let mut new = record("b.fut", "opencl", Outcome::Fail);
-        new.result.message = "new cause".into();
-        let text = summary(&[(old.clone(), false), (old, false), (new, true)]);
-        assert!(
-            text.contains("| c | cpu | 1 | 0 | **2** ❌ | 0 | 0 | 0.0 s |"),
-            "{text}"
-        );
-        let positions = ["<b>1 new</b>", "old cause"].map(|words| text.find(words).unwrap());
-        assert!(positions[0] < positions[1], "{text}");
-        assert!(
-            text.contains("--check &#39;blocks:main #0&#39;</pre>"),
-            "{text}"
-        );
+    fn summary(records: &[Record]) -> String {
+        markdown(&Summary::from_report(&report(records)))
     }
 
     #[test]
@@ -282,7 +233,7 @@ mod tests {
         let mut evil = record("a|b.fut", "c", Outcome::Fail);
         evil.result.message = "</pre><img src=x> `a` *b*\n\n\n# c\n::error::x".into();
         Arc::make_mut(&mut evil.job).compiler = "1|2 *x*".into();
-        let text = summary(&[(evil, false)]);
+        let text = summary(&[evil]);
         assert!(
             !text.contains("</pre><img") && !text.contains("<img"),
             "{text}"
@@ -297,7 +248,7 @@ mod tests {
             .map(|number| {
                 let mut one = record(&format!("{number}.fut"), "c", Outcome::Fail);
                 one.result.message = format!("1 {}", "<é>".repeat(3000));
-                (one, false)
+                one
             })
             .collect();
         let text = summary(&records);
