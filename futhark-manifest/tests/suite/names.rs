@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use futhark_manifest::names::{
@@ -11,6 +11,7 @@ use futhark_manifest::names::{
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
+use tempfile::TempDir;
 
 #[test]
 fn names_of_values_are_spelled_as_documented() {
@@ -299,7 +300,7 @@ fn rust_accepts_the_identifiers() {
         }
         text.push_str("}\n");
     }
-    let folder = Scratch::new("rust");
+    let folder = folder("names.rs", &text);
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let arguments = [
         "--edition=2024",
@@ -308,12 +309,7 @@ fn rust_accepts_the_identifiers() {
         "names.rs",
     ];
     let mut rustc = Command::new(rustc);
-    accepted(
-        rustc
-            .args(arguments)
-            .current_dir(folder.write("names.rs", &text))
-            .output(),
-    );
+    accepted(rustc.args(arguments).current_dir(folder.path()).output());
 }
 
 #[test]
@@ -329,19 +325,19 @@ fn python_accepts_the_identifiers() {
         }
     }
     let check = "import ast; ast.parse(open('names.py').read())";
-    let folder = Scratch::new("python");
-    if let Some(output) = python(check, &folder.write("names.py", &text)) {
+    let folder = folder("names.py", &text);
+    if let Some(output) = python(check, folder.path()) {
         accepted(Ok(output));
     }
 }
 
 #[test]
 fn keywords_and_builtins_of_python_are_complete() {
-    let folder = Scratch::new("words");
+    let folder = tempfile::tempdir().expect("a folder for tests");
     let lists = "import keyword, builtins\n\
         print(*keyword.kwlist)\n\
         print(*[name for name in dir(builtins) if name[0] != '_' and name not in keyword.kwlist])";
-    let Some(output) = python(lists, &folder.0) else {
+    let Some(output) = python(lists, folder.path()) else {
         return;
     };
     let text = String::from_utf8(accepted(Ok(output)).stdout).expect("names");
@@ -363,7 +359,6 @@ fn keywords_and_builtins_of_python_are_complete() {
 
 #[test]
 fn c_and_cpp_accept_the_identifiers() {
-    let folder = Scratch::new("c");
     for (compiler, standards, words) in [
         ("cc", &["-std=c11", "-std=c2x", "-std=gnu17"][..], ""),
         ("c++", &["-std=c++17", "-std=c++20"], CPP_KEYWORDS),
@@ -398,12 +393,12 @@ fn c_and_cpp_accept_the_identifiers() {
         } else {
             "names.cpp"
         };
-        let place = folder.write(file, &text);
+        let folder = folder(file, &text);
         for standard in standards {
             let arguments = ["-fsyntax-only", "-w", standard, file];
             let output = Command::new(compiler)
                 .args(arguments)
-                .current_dir(&place)
+                .current_dir(folder.path())
                 .output();
             if output.is_err() {
                 println!("skipped: no {compiler}");
@@ -421,10 +416,10 @@ fn macros_of_the_c_headers_are_avoided() {
         .split(' ')
         .map(|header| format!("#include <{header}.h>\n"))
         .collect();
-    let folder = Scratch::new("macros");
+    let folder = folder("all.c", &includes);
     let output = Command::new("cc")
         .args(["-std=c11", "-E", "-dM", "all.c"])
-        .current_dir(folder.write("all.c", &includes))
+        .current_dir(folder.path())
         .output();
     if output.is_err() {
         println!("skipped: no cc");
@@ -519,27 +514,9 @@ fn accepted(output: std::io::Result<Output>) -> Output {
     output
 }
 
-/// A folder that is removed when it is dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("names-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder for tests");
-        Scratch(folder)
-    }
-
-    /// Writes a file and returns the folder.
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        std::fs::write(self.0.join(name), text).expect("a file for tests");
-        self.0.clone()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // If this fails, the folder remains in the target folder.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// A folder with a file.
+fn folder(name: &str, text: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder for tests");
+    std::fs::write(folder.path().join(name), text).expect("a file for tests");
+    folder
 }
