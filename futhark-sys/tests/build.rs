@@ -22,55 +22,10 @@ entry k (as: []i64) (i: i64) : i64 = i64.sum (scan (+) 0 (map (\\a -> a / as[i])
 /// Functions of the C library that end the process, that wait for input, for a signal or for other
 /// threads without a hook, or that open files that can block. The check `symbols` of the conformance
 /// program has the opposite list: all functions that generated code may use.
-const ENDING: [&str; 47] = [
-    "_Exit",
-    "__assert_fail",
-    "__libc_fatal",
-    "_exit",
-    "abort",
-    "alarm",
-    "err",
-    "error",
-    "errx",
-    "execv",
-    "execve",
-    "exit",
-    "fgetc",
-    "fgets",
-    "fopen",
-    "fopen64",
-    "freopen",
-    "fscanf",
-    "getc",
-    "getchar",
-    "getdelim",
-    "getline",
-    "gets",
-    "kill",
-    "longjmp",
-    "nanosleep",
-    "pause",
-    "poll",
-    "popen",
-    "pthread_barrier_wait",
-    "pthread_cancel",
-    "pthread_exit",
-    "pthread_kill",
-    "quick_exit",
-    "raise",
-    "read",
-    "scanf",
-    "select",
-    "sem_wait",
-    "sigaction",
-    "signal",
-    "sleep",
-    "stdin",
-    "syscall",
-    "system",
-    "usleep",
-    "wait",
-];
+const ENDING: &str = "_Exit __assert_fail __libc_fatal _exit abort alarm err error errx execv execve exit fgetc fgets \
+    fopen fopen64 freopen fscanf getc getchar getdelim getline gets kill longjmp nanosleep pause poll \
+    popen pthread_barrier_wait pthread_cancel pthread_exit pthread_kill quick_exit raise read scanf \
+    select sem_wait sigaction signal sleep stdin syscall system usleep wait";
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -108,7 +63,7 @@ fn ending(library: &Path) -> Vec<String> {
         let plain = ["__isoc99_", "__isoc23_"]
             .iter()
             .find_map(|prefix| name.strip_prefix(prefix));
-        ENDING.contains(&plain.unwrap_or(name))
+        ENDING.split(' ').any(|one| one == plain.unwrap_or(name))
     });
     imported
 }
@@ -327,36 +282,6 @@ fn options_of_the_compiler_take_effect_or_are_refused() {
 }
 
 #[test]
-fn an_equal_build_is_cached() {
-    if support::no_compiler() {
-        return;
-    }
-    let folder = folder("again");
-    let source = source(&folder);
-    let build = Build::new(&source, Backend::C)
-        .out_dir(folder.join("out"))
-        .fast(true);
-    let first = build.run().unwrap();
-    let made = std::fs::metadata(first.library())
-        .unwrap()
-        .modified()
-        .unwrap();
-    let second = build.run().unwrap();
-    assert_eq!(first.library(), second.library());
-    assert_eq!(
-        std::fs::metadata(second.library())
-            .unwrap()
-            .modified()
-            .unwrap(),
-        made
-    );
-    // An option that changes the result changes the cache key.
-    let other = build.clone().hardened(false).run().unwrap();
-    assert_ne!(other.symbol(), first.symbol());
-    assert!(!other.open().unwrap().is_hardened());
-}
-
-#[test]
 fn equal_builds_in_two_folders_have_equal_bytes() {
     if support::no_compiler() {
         return;
@@ -410,6 +335,12 @@ fn invalid_manifests_are_rejected() {
     if support::no_compiler() {
         return;
     }
+    let dangling = "s/\"type\":\"pt\"/\"type\":\"no_such\"/g";
+    let other_backend = "s/\"backend\":\"c\"/\"backend\":\"cuda\"/";
+    // The header disagrees with the manifest.
+    let other_scalar = "s/\"name\":\"x\",\"type\":\"i32\"/\"name\":\"x\",\"type\":\"i64\"/";
+    let other_function = "s/futhark_entry_g\"/futhark_entry_gone\"/";
+    let disagree = "manifest and header disagree about futhark_entry_f";
     let cases: [(&str, &str, ErrorKind, &[&str]); 6] = [
         (
             "not-json",
@@ -425,26 +356,20 @@ fn invalid_manifests_are_rejected() {
         ),
         (
             "dangling",
-            "s/\"type\":\"pt\"/\"type\":\"no_such\"/g",
+            dangling,
             ErrorKind::Manifest,
             &["/entry_points/h", "no_such"],
         ),
         (
             "other-backend",
-            "s/\"backend\":\"c\"/\"backend\":\"cuda\"/",
+            other_backend,
             ErrorKind::Manifest,
             &["cuda"],
         ),
-        // The header disagrees with the manifest.
-        (
-            "other-scalar",
-            "s/\"name\":\"x\",\"type\":\"i32\"/\"name\":\"x\",\"type\":\"i64\"/",
-            ErrorKind::C,
-            &["manifest and header disagree about futhark_entry_f"],
-        ),
+        ("other-scalar", other_scalar, ErrorKind::C, &[disagree]),
         (
             "other-function",
-            "s/futhark_entry_g\"/futhark_entry_gone\"/",
+            other_function,
             ErrorKind::C,
             &["futhark_entry_gone"],
         ),
@@ -467,35 +392,6 @@ fn invalid_manifests_are_rejected() {
             );
         }
     }
-}
-
-#[test]
-fn replacing_the_compiler_invalidates_the_cache() {
-    if support::no_compiler() {
-        return;
-    }
-    let folder = folder("replaced");
-    let _ = std::fs::remove_dir_all(folder.join("out"));
-    let source = source(&folder);
-    let build = |edit| {
-        // Another compiler in the same file, with the same version.
-        let build = Build::new(&source, Backend::C)
-            .compiler(lying_compiler(&folder, edit))
-            .out_dir(folder.join("out"))
-            .fast(true);
-        let first = build.run().unwrap();
-        assert_eq!(first.folder(), build.run().unwrap().folder());
-        first
-    };
-    let first = build("s/a/a/");
-    let second = build("s/b/b/");
-    assert_ne!(first.folder(), second.folder());
-    // The results are equal.
-    assert_eq!(first.symbol(), second.symbol());
-    let programs = second.programs();
-    assert!(programs.contains(&folder.join("futhark-lying")));
-    let is_archiver = |path: &PathBuf| path.is_absolute() && path.ends_with("ar");
-    assert!(programs.iter().any(is_archiver), "{programs:?}");
 }
 
 /// Runs [`child_builds_without_a_folder`] in a child process.

@@ -160,6 +160,9 @@ fn a_build_runs_again_only_after_a_change() {
     let safe = place.build().option("--safe").run().unwrap();
     assert_ne!(safe.symbol(), added.symbol());
     assert_eq!(place.commands(), ["c", "c"]);
+    let plain = place.build().hardened(false).run().unwrap();
+    assert_ne!(plain.symbol(), added.symbol());
+    assert!(!plain.open().unwrap().is_hardened());
 }
 
 #[test]
@@ -193,6 +196,10 @@ fn a_replaced_compiler_compiles_again() {
     assert_ne!(first.folder(), second.folder());
     // The content is equal.
     assert_eq!(first.symbol(), second.symbol());
+    let programs = second.programs();
+    assert!(programs.iter().any(|path| path == place.compiler.program()));
+    let is_archiver = |path: &PathBuf| path.is_absolute() && path.ends_with("ar");
+    assert!(programs.iter().any(is_archiver), "{programs:?}");
 }
 
 #[test]

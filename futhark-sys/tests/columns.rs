@@ -91,11 +91,7 @@ fn each_failed_allocation_of_columns_is_an_error() {
     for failing in 1.. {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let command = command
-            .args([
-                "--exact",
-                "each_failed_allocation_of_columns_is_an_error",
-                "--nocapture",
-            ])
+            .args("--exact each_failed_allocation_of_columns_is_an_error --nocapture".split(' '))
             .env(LIBRARY, &library)
             .env("FUTHARK_SYS_FAIL_ALLOCATION", failing.to_string());
         let output = command.output().unwrap();

@@ -67,13 +67,8 @@ fn is_known(line: &Line<'_>, at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
-    use std::process::Command;
-
     use futhark_manifest::Version;
 
-    use crate::compile::BACKENDS;
-    use crate::compile::compiler::Compiler;
     use crate::compile::error::Error;
     use crate::compile::generated::{Source, lines};
     use crate::compile::unit::sizes;
@@ -115,80 +110,5 @@ mod tests {
             }
         }
         check("static int other(int x)\n{\n    x = a << 2;\n}\n").unwrap();
-    }
-
-    /// All programs on all backends and with all compilers if `FUTHARK_TESTS_FULL` is set.
-    #[test]
-    fn every_operation_of_the_corpus_is_known() {
-        const FEW: [&str; 4] = [
-            "arrays/sizes",
-            "consumption/slices",
-            "parallel/nested",
-            "workloads/kmeans",
-        ];
-        let full = std::env::var_os("FUTHARK_TESTS_FULL").is_some();
-        let compilers = match full {
-            true => Compiler::all(),
-            false => Compiler::find().into_iter().collect(),
-        };
-        let needed = std::env::var_os("FUTHARK_TESTS_NEED_COMPILERS").is_some();
-        assert!(
-            !needed || !compilers.is_empty(),
-            "there is no Futhark compiler"
-        );
-        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
-        let programs = match full {
-            true => below(&programs),
-            false => FEW
-                .iter()
-                .map(|name| programs.join(name).with_extension("fut"))
-                .collect(),
-        };
-        std::thread::scope(|scope| {
-            for compiler in &compilers {
-                scope.spawn(|| check_all(compiler, &programs));
-            }
-        });
-    }
-
-    fn check_all(compiler: &Compiler, programs: &[PathBuf]) {
-        let version = compiler.version();
-        let name = format!("fut_operations_{}_{version}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        for backend in BACKENDS {
-            let mut count = 0;
-            for program in programs {
-                let output = folder.join("program");
-                let mut command = Command::new(compiler.program());
-                command.args([backend.as_str(), "--library", "-w"]);
-                command.arg(program).arg("-o").arg(&output);
-                // Some programs need a newer compiler, or are not for this backend.
-                if !command.output().unwrap().status.success() {
-                    continue;
-                }
-                let text = std::fs::read_to_string(output.with_extension("c")).unwrap();
-                let name = program.display();
-                check(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-                count += 1;
-            }
-            assert!(count * 10 >= programs.len() * 9);
-        }
-        std::fs::remove_dir_all(folder).unwrap();
-    }
-
-    fn below(folder: &Path) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        let mut programs = Vec::new();
-        for path in entries {
-            match path.extension() {
-                _ if path.is_dir() => programs.extend(below(&path)),
-                Some(extension) if extension == "fut" => programs.push(path),
-                _ => {}
-            }
-        }
-        programs
     }
 }
