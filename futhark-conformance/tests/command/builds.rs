@@ -1,8 +1,7 @@
 //! When a run starts compilers.
 
-use super::{command, needs, text};
+use super::scene::{Run, Scene};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,29 +40,18 @@ fn compile_counter(folder: &Path, name: &str, real: &Path) -> PathBuf {
 
 #[test]
 fn a_run_without_changes_starts_no_compiler() {
-    let Some(futhark) = needs::compiler_path() else {
+    let Some(scene) = Scene::new(&[("corpus/a.fut", PROGRAM), ("corpus/b.fut", PROGRAM)]) else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    fs::create_dir(folder.join("corpus")).unwrap();
-    for name in ["a.fut", "b.fut"] {
-        fs::write(folder.join("corpus").join(name), PROGRAM).unwrap();
-    }
-    let counted = |name: &str, real: &str| compile_counter(folder, name, Path::new(real));
-    let cc = counted("cc", "cc");
-    let futhark = compile_counter(folder, "futhark", &futhark);
-    let run = |more: &[&str]| -> Vec<String> {
-        let mut command = command(folder);
-        command
-            .args(["run", "corpus", "--all", "--backend", "c"])
-            .args(["--check", "blocks"])
-            .args(["--build-dir", "builds", "--futhark"])
-            .arg(&futhark)
-            .args(more)
-            .env("CC", &cc);
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", text(&output));
+    let folder = &scene.path("");
+    let cc = compile_counter(folder, "cc", Path::new("cc"));
+    let futhark = compile_counter(folder, "futhark", &scene.futhark);
+    let run = |more: &str| -> Vec<String> {
+        let arguments =
+            format!("run corpus --all --backend c --check blocks --build-dir builds{more}");
+        let mut command = scene.command(&arguments);
+        command.arg("--futhark").arg(&futhark).env("CC", &cc);
+        scene.ended(&mut command).ends_with(0);
         let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
         let _ = fs::remove_file(folder.join("log"));
         log.lines().map(str::to_owned).collect()
@@ -78,7 +66,7 @@ fn a_run_without_changes_starts_no_compiler() {
         };
         log.iter().filter(is_counted).count()
     };
-    let first = run(&["--jobs", "1"]);
+    let first = run(" --jobs 1");
     // The third is the program that tries the device. Each compiler is asked again when the files to look at are
     // known, so that the answer is that of these files.
     assert_eq!(count(&first, "futhark c"), 3, "{first:?}");
@@ -87,15 +75,11 @@ fn a_run_without_changes_starts_no_compiler() {
     assert_eq!(count(&first, "futhark"), 5, "{first:?}");
     assert_eq!(count(&first, "cc -c"), 3, "{first:?}");
 
-    let second = run(&[]);
+    let second = run("");
     assert_eq!(second, [""; 0], "nothing has changed");
 
-    fs::write(
-        folder.join("corpus/b.fut"),
-        format!("{PROGRAM}-- Changed.\n"),
-    )
-    .unwrap();
-    let third = run(&[]);
+    scene.write("corpus/b.fut", format!("{PROGRAM}-- Changed.\n"));
+    let third = run("");
     assert_eq!(count(&third, "futhark c"), 1, "{third:?}");
     assert_eq!(count(&third, "futhark --version"), 0, "{third:?}");
     assert_eq!(count(&third, "cc --version"), 0, "{third:?}");
@@ -103,37 +87,22 @@ fn a_run_without_changes_starts_no_compiler() {
 
 /// Runs two programs, one after the other, while the first of which a script in the place of the compiler
 /// changes its own file.
-fn run_while(change: &str) -> Option<(std::process::Output, PathBuf)> {
-    let real = needs::compiler_path()?;
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    for name in ["a.fut", "b.fut"] {
-        fs::write(folder.join(name), PROGRAM).unwrap();
-    }
-    let futhark = folder.join("futhark-changed");
-    let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *a.fut*) {change} ;; esac\nexec '{}' \"$@\"\n",
-        real.display()
-    );
-    fs::write(&futhark, script).unwrap();
-    fs::set_permissions(&futhark, fs::Permissions::from_mode(0o755)).unwrap();
-    let output = command(folder)
-        .args(["run", "a.fut", "b.fut", "--backend", "c", "--jobs", "1"])
-        .args(["--build-dir", "builds", "--futhark"])
-        .arg(&futhark)
-        .output()
-        .unwrap();
-    Some((output, futhark.canonicalize().unwrap()))
+fn run_while(change: &str) -> Option<(Run, PathBuf)> {
+    let scene = Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)])?;
+    let script = format!("case \"$*\" in *a.fut*) {change} ;; esac");
+    let futhark = scene.compiler("futhark-changed", &script);
+    let mut command = scene.command("run a.fut b.fut --backend c --jobs 1 --build-dir builds");
+    let run = scene.ended(command.arg("--futhark").arg(&futhark));
+    Some((run, futhark.canonicalize().unwrap()))
 }
 
 #[test]
 fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
     let replace = "cp -p \"$0\" new && echo '# new' >>new && mv new \"$0\"";
-    let Some((output, futhark)) = run_while(replace) else {
+    let Some((run, futhark)) = run_while(replace) else {
         return;
     };
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let said = run.ends_with(1);
     let message = format!("the Futhark compiler {} was replaced", futhark.display());
     assert!(said.contains(&message), "{said}");
     for name in ["a.fut", "b.fut"] {
@@ -147,9 +116,8 @@ fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
 
 #[test]
 fn a_compiler_that_gets_another_link_or_permission_is_not_replaced() {
-    let Some((output, _)) = run_while("ln \"$0\" link && chmod 700 \"$0\"") else {
+    let Some((run, _)) = run_while("ln \"$0\" link && chmod 700 \"$0\"") else {
         return;
     };
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    run.ends_with(0);
 }

@@ -2,24 +2,24 @@
 
 #![cfg(target_os = "linux")]
 
-use super::{build_dir, command, needs, text};
+use super::needs;
+use super::scene::{PROGRAM, Run, Scene};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tempfile::TempDir;
 
 /// Longer than anything here takes, on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A program whose compiler does what a script says. The probe has the real compiler.
 struct Hostile {
-    folder: TempDir,
+    scene: Scene,
     /// The name of the program, which no other run has, so that its builds are its own.
     program: String,
 }
@@ -28,69 +28,52 @@ impl Hostile {
     /// `script` runs before the real compiler, with its arguments, if these match `pattern` of `case`.
     /// It can write to `$FUTHARK_TESTS_LOG`.
     fn new(pattern: &str, script: &str) -> Option<Hostile> {
-        needs::compiler_path()?;
-        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let mut scene = Scene::new(&[("log", "")])?;
+        scene.futhark = compiler().to_owned();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let number = now.expect("it is after 1970").subsec_nanos();
-        let hostile = Hostile {
-            folder,
-            program: format!("hostile_{number}.fut"),
-        };
-        hostile.write(
+        let program = format!("hostile_{number}.fut");
+        scene.write(
             "script",
-            &format!("case \"$*\" in {pattern})\n{script}\n;; esac\n"),
+            format!("case \"$*\" in {pattern})\n{script}\n;; esac\n"),
         );
-        hostile.write(
-            &hostile.program,
-            &format!("entry f (x: i32) = x + {number}\n"),
-        );
-        hostile.write("log", "");
-        Some(hostile)
+        scene.write(&program, format!("entry f (x: i32) = x + {number}\n"));
+        Some(Hostile { scene, program })
     }
 
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("the folder can be written");
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = command(self.folder.path());
-        command.args(["run", &self.program, "--backend", "c", "--futhark"]);
-        command.arg(compiler()).arg("--build-dir").arg(build_dir());
-        command.args(arguments).env(self.mark().0, self.mark().1);
-        command.env("FUTHARK_TESTS_SCRIPT", self.path("script"));
-        command.env("FUTHARK_TESTS_LOG", self.path("log"));
+    fn command(&self, arguments: &str) -> Command {
+        let run = format!("run {} --backend c{arguments}", self.program);
+        let mut command = self.scene.compiling(&run);
+        command.env(self.mark().0, self.mark().1);
+        command.env("FUTHARK_TESTS_SCRIPT", self.scene.path("script"));
+        command.env("FUTHARK_TESTS_LOG", self.scene.path("log"));
         command
     }
 
     /// A variable in the environment of every process of the runs.
-    fn mark(&self) -> (&'static str, &Path) {
-        ("FUTHARK_TESTS_MARK", self.folder.path())
+    fn mark(&self) -> (&'static str, PathBuf) {
+        ("FUTHARK_TESTS_MARK", self.scene.path(""))
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = self.command(arguments);
-        let output = command.args(["--json", "report.jsonl"]).output();
-        output.expect("the program starts")
+    /// The check, cause and message of the only failure of a run.
+    fn failure(&self, arguments: &str) -> [String; 3] {
+        let run = self.run(arguments);
+        run.ends_with(1);
+        let failed = run.records().filter(|record| record["outcome"] == "fail");
+        let failed: Vec<&Value> = failed.collect();
+        assert_eq!(failed.len(), 1, "{failed:?}");
+        let text = |key| failed[0][key].as_str().expect("a text").to_owned();
+        ["check", "cause", "message"].map(text)
     }
 
-    /// The failures in the report.
-    fn failures(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.path("report.jsonl")).expect("the run wrote it");
-        let lines = text
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"));
-        lines
-            .filter(|line: &Value| line["outcome"] == "fail")
-            .collect()
+    fn run(&self, arguments: &str) -> Run {
+        let arguments = format!("{arguments} --json report.jsonl");
+        self.scene.ended(&mut self.command(&arguments))
     }
 
     /// What the scripts wrote.
     fn log(&self) -> String {
-        fs::read_to_string(self.path("log")).expect("it exists")
+        self.scene.read("log")
     }
 
     fn wait_for_log(&self) {
@@ -150,41 +133,25 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn message(failure: &Value) -> &str {
-    failure["message"].as_str().expect("a text")
-}
-
 #[test]
 fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
-    let Some(hostile) = Hostile::new(
-        "'c '*hostile*",
-        "echo begun >>$FUTHARK_TESTS_LOG; sleep 100",
-    ) else {
+    let script = "echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
-    let output = hostile.run(&["--timeout", "2"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let failures = hostile.failures();
-    assert_eq!(failures.len(), 1, "{failures:?}");
-    assert_eq!(failures[0]["check"], "compile");
-    assert_eq!(failures[0]["cause"], "timeout");
+    let [check, cause, _] = hostile.failure(" --timeout 2");
+    assert_eq!([&*check, &cause], ["compile", "timeout"]);
     assert_eq!(hostile.log(), "begun\n");
     hostile.assert_no_process_remains();
 }
 
 #[test]
 fn a_compile_that_ends_its_process_is_reported_once_and_not_repeated() {
-    let Some(hostile) = Hostile::new(
-        "'c '*hostile*",
-        "echo begun >>$FUTHARK_TESTS_LOG; kill -9 $PPID",
-    ) else {
+    let script = "echo begun >>$FUTHARK_TESTS_LOG; kill -9 $PPID";
+    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
-    let output = hostile.run(&[]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let failures = hostile.failures();
-    assert_eq!(failures.len(), 1, "{failures:?}");
-    assert_eq!(failures[0]["cause"], "crash");
+    assert_eq!(hostile.failure("")[1], "crash");
     assert_eq!(hostile.log(), "begun\n");
 }
 
@@ -193,13 +160,9 @@ fn a_compiler_whose_version_hangs_is_an_error() {
     let Some(hostile) = Hostile::new("--version", "sleep 100") else {
         return;
     };
-    let output = hostile.run(&["--timeout", "1"]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    let shown = text(&output);
-    assert!(
-        shown.contains("hostile-futhark --version` did not end within 1 s"),
-        "{shown}"
-    );
+    let shown = hostile.run(" --timeout 1").ends_with(2);
+    let words = "hostile-futhark --version` did not end within 1 s";
+    assert!(shown.contains(words), "{shown}");
     hostile.assert_no_process_remains();
 }
 
@@ -231,7 +194,7 @@ fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
         let Some(hostile) = Hostile::new(pattern, SCRIPT) else {
             return;
         };
-        let mut command = with_default_signals(&hostile.command(&[]));
+        let mut command = with_default_signals(&hostile.command(""));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut runner = command.spawn().expect("the program starts");
         hostile.wait_for_log();
@@ -255,10 +218,8 @@ fn a_process_that_a_compiler_leaves_behind_is_ended() {
         return;
     };
     let begun = Instant::now();
-    let output = hostile.run(&["--check", "compile"]);
+    hostile.run(" --check compile").ends_with(0);
     assert!(begun.elapsed() < LONG);
-    let shown = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{shown}");
     hostile.assert_no_process_remains();
 }
 
@@ -269,12 +230,9 @@ fn a_compiler_that_grows_is_stopped_by_the_memory_limit() {
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
-    let output = hostile.run(&["--memory", "256"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let failures = hostile.failures();
-    assert_eq!(failures.len(), 1, "{failures:?}");
-    assert_eq!(failures[0]["check"], "compile");
-    assert_ne!(failures[0]["cause"], "timeout");
+    let [check, cause, _] = hostile.failure(" --memory 256");
+    assert_eq!(check, "compile");
+    assert_ne!(cause, "timeout");
 }
 
 #[test]
@@ -282,10 +240,10 @@ fn a_memory_limit_that_is_too_low_for_anything_is_a_failure() {
     let Some(hostile) = Hostile::new("never", "") else {
         return;
     };
-    let output = hostile.run(&["--memory", "1"]);
-    let shown = text(&output);
+    let run = hostile.run(" --memory 1");
+    let shown = run.shown();
     // Of the job, or of the probe before it.
-    assert!(matches!(output.status.code(), Some(1 | 3)), "{shown}");
+    assert!(matches!(run.code(), Some(1 | 3)), "{shown}");
     assert!(!shown.contains("panicked"), "{shown}");
 }
 
@@ -295,11 +253,10 @@ fn a_compiler_that_writes_without_end_does_not_fill_the_disk() {
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
-    let output = hostile.run(&["--memory", "256"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let failures = hostile.failures();
-    assert!(message(&failures[0]).contains("SIGXFSZ"), "{failures:?}");
-    let written = fs::metadata(hostile.path("log")).expect("it exists").len();
+    let [.., message] = hostile.failure(" --memory 256");
+    assert!(message.contains("SIGXFSZ"), "{message}");
+    let log = hostile.scene.path("log");
+    let written = fs::metadata(log).expect("it exists").len();
     assert_eq!(written, 256 << 20);
 }
 
@@ -311,18 +268,10 @@ fn a_compiler_that_prints_without_end_takes_no_memory() {
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
-    let output = hostile.run(&["--memory", "256"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let failures = hostile.failures();
-    let message = message(&failures[0]);
+    let [.., message] = hostile.failure(" --memory 256");
     assert!(message.len() < 100_000, "{}", message.len());
-    let parts = ["first\nxxx", "bytes omitted", "xxxlast"];
-    for part in parts {
-        assert!(
-            message.contains(part),
-            "{part}: {}",
-            &message[..1000.min(message.len())]
-        );
+    for part in ["first\nxxx", "bytes omitted", "xxxlast"] {
+        assert!(message.contains(part), "{part}: {message:.1000}");
     }
 }
 
@@ -337,16 +286,9 @@ fn a_program_that_allocates_everything_fails_alone() {
 -- input { 1000000000000i64 } output { 0i64 }
 entry f (n: i64): i64 = let xs = scan (+) 0 (iota n) in xs[n / 2]
 ";
-    hostile.write(&hostile.program, program);
-    let output = hostile.run(&["--check", "blocks", "--memory", "512"]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    let failures = hostile.failures();
-    assert_eq!(failures.len(), 1, "{failures:?}");
-    assert!(
-        message(&failures[0]).contains("memory"),
-        "{:?}",
-        failures[0]
-    );
+    hostile.scene.write(&hostile.program, program);
+    let [.., message] = hostile.failure(" --check blocks --memory 512");
+    assert!(message.contains("memory"), "{message}");
 }
 
 /// The other run takes longer than this one's time limit.
@@ -356,13 +298,11 @@ fn waiting_for_another_run_is_not_a_timeout() {
     let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
         return;
     };
-    let mut first = hostile.command(&["--check", "compile"]);
-    first.args(["--timeout", "100"]).stdout(Stdio::null());
+    let mut first = hostile.command(" --check compile --timeout 100");
+    first.stdout(Stdio::null());
     let mut first = Running(first.stderr(Stdio::null()).spawn().expect("it starts"));
     hostile.wait_for_log();
-    let mut second = hostile.command(&["--check", "compile", "--timeout", "4"]);
-    let second = second.output().expect("the program starts");
-    assert_eq!(second.status.code(), Some(0), "{}", text(&second));
+    hostile.run(" --check compile --timeout 4").ends_with(0);
     assert_eq!(hostile.log(), "begun\n", "the second run has its own build");
     assert!(first.0.wait().expect("it was started").success());
 }
@@ -379,8 +319,7 @@ impl Drop for Running {
 
 #[test]
 fn absurd_numbers_are_errors_of_usage() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    fs::write(folder.path().join("a.fut"), "entry f = 1i32\n").expect("it can be written");
+    let scene = Scene::without_compiler(&[("a.fut", PROGRAM)]);
     const HUGE: &str = "18446744073709551615";
     for option in [
         "--timeout",
@@ -390,12 +329,8 @@ fn absurd_numbers_are_errors_of_usage() {
         "--seed=x --jobs",
     ] {
         for number in [HUGE, "18446744073709551616", "-1", "nan"] {
-            let mut run = command(folder.path());
-            run.args(["run", "a.fut", "--futhark", "/nowhere/futhark"]);
-            run.args(option.split(' ')).arg(number);
-            let output = run.output().expect("the program starts");
-            let shown = text(&output);
-            assert_eq!(output.status.code(), Some(2), "{option} {number}: {shown}");
+            let arguments = format!("run a.fut --futhark /nowhere/futhark {option} {number}");
+            let shown = scene.ended(&mut scene.command(&arguments)).ends_with(2);
             assert!(!shown.contains("panicked"), "{option} {number}: {shown}");
         }
     }

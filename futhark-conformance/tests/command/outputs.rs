@@ -2,33 +2,22 @@
 
 #![cfg(target_os = "linux")]
 
-use super::{build_dir, command, needs, text};
-use std::fs::{self, File, OpenOptions};
+use super::scene::Scene;
+use super::{build_dir, needs, text};
+use std::fs::{File, OpenOptions};
 use std::process::Stdio;
 
-/// Commands that print, with their arguments.
-fn printing() -> Vec<Vec<&'static str>> {
-    let mut all = vec![
-        vec!["list", "a.fut"],
-        vec!["list", "--checks"],
-        vec!["explain", "blocks"],
-    ];
-    if needs::compiler().is_some() {
-        let machine = ["--backend", "c"];
-        for (command, options) in [
-            (
-                "run",
-                &["a.fut", "--check", "manifest", "--json", "report.jsonl"][..],
-            ),
-            ("devices", &[]),
-        ] {
-            all.push([&[command], options, &machine].concat());
-        }
-        // After `run`, whose report it reads.
-        all.push(vec!["report", "report.jsonl"]);
-    }
-    all
-}
+/// Commands that print; those after the first three need a compiler, and the last reads a report.
+const PRINTING: [&str; 6] = [
+    "list a.fut",
+    "list --checks",
+    "explain blocks",
+    "run a.fut --check manifest --json report.jsonl --backend c",
+    "devices --backend c",
+    "report report.jsonl",
+];
+
+const PROGRAM: (&str, &str) = ("a.fut", "entry f = 1i32\n");
 
 fn full() -> File {
     let file = OpenOptions::new().write(true).open("/dev/full");
@@ -37,17 +26,17 @@ fn full() -> File {
 
 #[test]
 fn a_closed_or_full_output_is_no_panic() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    fs::write(folder.path().join("a.fut"), "entry f = 1i32\n").expect("it can be written");
+    let scene = Scene::without_compiler(&[PROGRAM]);
+    let count = if needs::compiler().is_some() { 6 } else { 3 };
     let closed = || {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         writer
     };
-    for arguments in printing() {
+    for arguments in &PRINTING[..count] {
         let run = |stdout: Stdio, stderr: Stdio| {
-            let mut command = command(folder.path());
-            command.args(&arguments).stdout(stdout).stderr(stderr);
+            let mut command = scene.command(arguments);
+            command.stdout(stdout).stderr(stderr);
             // The default build folder is below it.
             command.env("CARGO_TARGET_DIR", build_dir());
             let child = command.spawn().expect("the program starts");
@@ -70,19 +59,14 @@ fn a_closed_or_full_output_is_no_panic() {
 
 #[test]
 fn a_report_on_a_full_disk_is_an_error() {
-    if needs::compiler().is_none() {
+    let Some(scene) = Scene::new(&[PROGRAM]) else {
         return;
-    }
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    fs::write(folder.path().join("a.fut"), "entry f = 1i32\n").expect("it can be written");
-    let mut command = command(folder.path());
-    command.args(["run", "a.fut", "--backend", "c", "--check", "manifest"]);
-    command.args(["--json", "/dev/full"]);
-    command.arg("--build-dir").arg(build_dir());
-    let output = command.output().expect("the program starts");
-    let shown = text(&output);
+    };
+    let mut command = scene.compiling("run a.fut --backend c --check manifest --json /dev/full");
+    let run = scene.ended(&mut command);
+    let shown = run.shown();
     // Whether the first line or a later one did not fit.
-    assert!(matches!(output.status.code(), Some(2 | 3)), "{shown}");
+    assert!(matches!(run.code(), Some(2 | 3)), "{shown}");
     assert!(
         shown.contains("/dev/full") && shown.contains("No space left"),
         "{shown}"

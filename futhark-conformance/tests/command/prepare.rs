@@ -1,12 +1,10 @@
 //! `run` checks programs that `prepare` recorded, without a compiler. Recording needs a Futhark
 //! compiler and a C compiler.
 
-use super::{build_dir, command, needs, text};
+use super::scene::{Run, Scene};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
-use tempfile::TempDir;
 
 const MAIN: &str = "\
 import \"parts/twice\"
@@ -27,35 +25,22 @@ entry wrong = nowhere
 ";
 
 /// Programs and a recording of them, as unpacked on another machine.
-struct Elsewhere(TempDir);
+struct Elsewhere(Scene);
 
 impl Elsewhere {
     fn new() -> Option<Elsewhere> {
-        let compiler = needs::compiler_path()?;
-        let folder = tempfile::tempdir().expect("a folder for temporary files");
-        let here = Elsewhere(folder);
-        fs::create_dir_all(here.path("programs/parts")).expect("the folder can be written");
-        for (name, text) in [
-            ("main.fut", MAIN),
-            ("parts/twice.fut", IMPORTED),
-            ("refused.fut", REFUSED),
-        ] {
-            fs::write(here.path("programs").join(name), text).expect("the folder can be written");
-        }
-        let output = command(here.0.path())
-            .args(["prepare", "programs", "--backend", "c"])
-            .args(["--into", "recordings", "--futhark"])
-            .arg(compiler)
-            .arg("--build-dir")
-            .arg(build_dir())
-            .output()
-            .expect("the program starts");
-        assert!(output.status.success(), "{}", text(&output));
-        Some(here)
+        let scene = Scene::new(&[
+            ("programs/main.fut", MAIN),
+            ("programs/parts/twice.fut", IMPORTED),
+            ("programs/refused.fut", REFUSED),
+        ])?;
+        let mut prepare = scene.compiling("prepare programs --backend c --into recordings");
+        scene.ended(&mut prepare).ends_with(0);
+        Some(Elsewhere(scene))
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     /// One of the recorded compilers.
@@ -74,27 +59,13 @@ impl Elsewhere {
     }
 
     /// Runs with the recording instead of a compiler, and no compiler in the environment.
-    fn run(&self) -> (Output, Vec<Value>) {
-        let report = self.path("report.jsonl");
-        let output = command(self.0.path())
-            .env_clear()
-            .env("PATH", self.path("nothing"))
-            .env("CC", "/nonexistent/cc")
-            .args(["run", "programs", "--all", "--backend", "c"])
-            .args(["--check", "compile"])
-            .args("--check blocks --check symbols --check plain".split(' '))
-            .args(["--check", "server", "--json"])
-            .arg(&report)
-            .arg("--futhark")
-            .arg(self.recording())
-            .arg("--build-dir")
-            .arg(self.path("work"))
-            .output()
-            .expect("the program starts");
-        let text = fs::read_to_string(report).unwrap_or_default();
-        let lines = text.lines().skip(1);
-        let records = lines.map(|line| serde_json::from_str(line).expect("each line is JSON"));
-        (output, records.collect())
+    fn run(&self) -> Run {
+        let checks = "--check compile --check blocks --check symbols --check plain --check server";
+        let run = "run programs --all --backend c --json report.jsonl --build-dir work";
+        let mut command = self.0.command(&format!("{run} {checks}"));
+        command.env_clear().env("PATH", self.path("nothing"));
+        command.env("CC", "/nonexistent/cc");
+        self.0.ended(command.arg("--futhark").arg(self.recording()))
     }
 }
 
@@ -103,13 +74,12 @@ fn recorded_programs_are_checked_without_compilers() {
     let Some(elsewhere) = Elsewhere::new() else {
         return;
     };
-    let (output, records) = elsewhere.run();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let run = elsewhere.run();
+    run.ends_with(0);
     let of = |program: &str, check: &str| -> Vec<&Value> {
-        let fits = |record: &&Value| {
-            record["check"] == check && record["program"] == format!("programs/{program}")
-        };
-        records.iter().filter(fits).collect()
+        let program = format!("programs/{program}");
+        let fits = |record: &&Value| record["check"] == check && record["program"] == *program;
+        run.records().filter(fits).collect()
     };
     assert_eq!(of("main.fut", "compile")[0]["outcome"], "pass");
     let refused = of("refused.fut", "compile");
@@ -136,9 +106,9 @@ fn changed_files_invalidate_a_recording() {
         return;
     };
     let message = || {
-        let (output, records) = elsewhere.run();
-        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-        let failed = records.iter().find(|record| record["outcome"] == "fail");
+        let run = elsewhere.run();
+        run.ends_with(1);
+        let failed = run.records().find(|record| record["outcome"] == "fail");
         let failed = failed.expect("something failed");
         assert_eq!(failed["check"], "compile");
         failed["message"].as_str().unwrap_or_default().to_owned()
