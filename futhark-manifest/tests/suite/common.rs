@@ -99,12 +99,13 @@ pub fn change(manifest: &mut Value, pointer: &str, value: Option<Value>) {
     }
 }
 
-/// The cases of a text: a line with a place and its new value, `/a/b = JSON`, or `/a/b removed`; below it, what is
-/// expected. Each is that first line, the place, the value, and the expectation. Lines with `#` are comments.
+/// The cases of a text: `/a/b = JSON => EXPECTED`, a place with its new value and what is expected of it, or
+/// `/a/b removed => EXPECTED`. Each is what happens to which place, the place, the value, and the expectation. Lines
+/// with `#` are comments.
 pub fn damages(text: &str) -> Vec<(&str, &str, Option<Value>, &str)> {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    let cases = lines.chunks(2).map(|case| {
-        let [what, expected] = [case[0], case[1].trim_start()];
+    let cases = text.lines().filter(|line| !line.starts_with('#'));
+    let cases = cases.map(|case| {
+        let (what, expected) = case.split_once(" => ").expect(case);
         match what.split_once(" = ") {
             Some((pointer, value)) => {
                 let value = serde_json::from_str(value).expect(what);
