@@ -1,46 +1,102 @@
-//! A fault: a change of generated text, and the check that must find it.
+//! A fault: a change of generated text, and the check that must find it. `faults.toml` says what each
+//! member means.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Program, backend and device of a fault.
-pub type Place = (&'static str, &'static str, &'static str);
+pub type Place = [String; 3];
 
-/// One fault.
-#[derive(Clone, Copy, Debug)]
+/// One fault, as in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(default)]
+    what: String,
+    on: String,
+    #[serde(default)]
+    device: String,
+    found: String,
+    #[serde(default)]
+    case: String,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    rules: Vec<Rule>,
+    without_wait: Option<String>,
+}
+
+/// One fault on one backend.
+#[derive(Clone, Debug)]
 pub struct Fault {
-    /// A short name, unique.
-    pub name: &'static str,
+    pub name: String,
     /// What is wrong, in a few words.
-    pub what: &'static str,
-    /// The backend that has it.
-    pub backend: &'static str,
-    /// Settings of the emulated device (cuda and hip).
-    pub device: &'static str,
-    /// The program that shows it, in `tests/faults/programs`.
-    pub program: &'static str,
-    /// How the generated text is changed.
-    pub rules: &'static [Rule],
-    /// The check that must find it.
-    pub check: &'static str,
-    /// The cause in the report: mismatch, error, crash, timeout, leak or misuse. Several,
-    /// separated by ` or `, if the effect of the fault is undefined behaviour.
-    pub cause: &'static str,
-    /// The only case to run, if others would crash or time out; empty for all cases.
-    pub case: &'static str,
+    pub what: String,
+    pub backend: String,
+    /// Settings of the emulated device.
+    pub device: String,
+    pub program: String,
+    pub rules: Vec<Rule>,
+    /// The check that must find it, and the cause in the report.
+    pub check: String,
+    pub cause: String,
+    /// The only case to run; empty for all.
+    pub case: String,
+    /// Texts that the message must have.
+    pub words: Vec<String>,
 }
 
 impl Fault {
+    /// The faults of a file, in its order.
+    pub fn all(text: &str) -> Vec<Fault> {
+        let file: BTreeMap<String, Entry> =
+            toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+        let mut entries: Vec<_> = file.into_iter().collect();
+        entries.sort_by_key(|(name, _)| text.find(&format!("\n[{name}]\n")));
+        let faults = entries.into_iter();
+        faults
+            .flat_map(|(name, entry)| entry.on_each_backend(&name))
+            .collect()
+    }
+
     /// Program, backend and device.
     pub fn place(&self) -> Place {
-        (self.program, self.backend, self.device)
+        [&self.program, &self.backend, &self.device].map(String::clone)
     }
 
     /// Whether a device, or an emulation of one, runs it.
     pub fn is_on_gpu(&self) -> bool {
-        self.backend == "opencl" || is_emulated(self.backend)
+        self.backend == "opencl" || is_emulated(&self.backend)
     }
 
     /// The causes that the check may report.
-    pub fn causes(&self) -> impl Iterator<Item = &'static str> {
+    pub fn causes(&self) -> impl Iterator<Item = &str> {
         self.cause.split(" or ")
+    }
+}
+
+impl Entry {
+    fn on_each_backend(self, name: &str) -> Vec<Fault> {
+        let (backends, program) = self.on.split_once(' ').expect("backends and a program");
+        let (check, cause) = self.found.split_once(": ").expect("a check and a cause");
+        let mut rules = self.rules;
+        rules.extend(self.without_wait.as_deref().map(Rule::without_wait));
+        let fault = |backend: &str| Fault {
+            name: match backends.contains(',') {
+                true => format!("{name}-{backend}"),
+                false => name.to_owned(),
+            },
+            what: self.what.clone(),
+            backend: backend.to_owned(),
+            device: self.device.clone(),
+            program: program.to_owned(),
+            rules: rules.clone(),
+            check: check.to_owned(),
+            cause: cause.to_owned(),
+            case: self.case.clone(),
+            words: self.words.clone(),
+        };
+        backends.split(',').map(fault).collect()
     }
 }
 
@@ -51,24 +107,30 @@ pub fn is_emulated(backend: &str) -> bool {
 }
 
 /// One change: replaces every match of `find` within a function.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The text that is changed.
+    #[serde(default)]
     pub part: Part,
-    /// The function, as a regular expression for its name; empty for the whole text.
-    pub within: &'static str,
-    /// A regular expression.
-    pub find: &'static str,
-    /// The replacement; `${1}` is the first group.
-    pub replace: &'static str,
-    /// The exact number of matches.
+    #[serde(default, rename = "in")]
+    pub within: String,
+    pub find: String,
+    #[serde(rename = "put")]
+    pub replace: String,
+    #[serde(default = "once")]
     pub times: usize,
 }
 
+fn once() -> usize {
+    1
+}
+
 /// The texts that the compiler writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// The C code, the runtime included.
+    #[default]
     Code,
     /// The kernels, which are string literals in the C code.
     Kernels,
@@ -79,24 +141,27 @@ pub enum Part {
 }
 
 /// A change of the C code, with one match.
-pub const fn code(within: &'static str, find: &'static str, replace: &'static str) -> Rule {
+pub fn code(within: &str, find: &str, replace: &str) -> Rule {
     Rule {
         part: Part::Code,
-        within,
-        find,
-        replace,
+        within: within.to_owned(),
+        find: find.to_owned(),
+        replace: replace.to_owned(),
         times: 1,
     }
 }
 
 impl Rule {
-    /// The rule for another text.
-    pub const fn of(self, part: Part) -> Rule {
-        Rule { part, ..self }
-    }
-
-    /// The rule with several matches.
-    pub const fn times(self, times: usize) -> Rule {
-        Rule { times, ..self }
+    /// Removes the wait from the wrappers of one operation, which follow the generated code.
+    fn without_wait(operation: &str) -> Rule {
+        let wrapper = format!("\"fut_w_futhark_{operation}_\"");
+        // The name is a macro for a unique one.
+        let text = format!(
+            "\nstatic int fault_sync(struct futhark_context *ctx) {{ return futhark_context_sync(ctx); }}\n\
+             #undef futhark_context_sync\n\
+             #define futhark_context_sync(ctx) \
+             (strncmp(__func__, {wrapper}, strlen({wrapper})) == 0 ? 0 : fault_sync(ctx))\n"
+        );
+        code("", r"\z", &text)
     }
 }

@@ -1,10 +1,9 @@
 //! Tests the checks: plants faults into the code that the Futhark compiler generates, one at a
 //! time. Each fault names the check that must find it.
 //!
-//! `catalogue` lists the faults as data; `mutate` changes the generated text, and fails if the
+//! `faults.toml` lists the faults; `mutate` changes the generated text, and fails if the
 //! text is not the one that a fault expects; `plant` provides the changed text as a compiler;
-//! `trial` runs `futhark-conformance` with that compiler; `table` writes the table in
-//! `docs/faults.md`.
+//! `trial` runs `futhark-conformance` with that compiler.
 //!
 //! With `FUTHARK_TESTS_QUICK` set, the test also counts the faults that a run without `--all` finds.
 //!
@@ -13,14 +12,12 @@
 
 #![forbid(unsafe_code)]
 
-mod catalogue;
 mod fault;
 mod mutate;
 #[path = "../support/needs.rs"]
 mod needs;
 mod newer;
 mod plant;
-mod table;
 mod trial;
 
 use fault::{Fault, Place};
@@ -30,6 +27,10 @@ use plant::Nursery;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use trial::Verdict;
+
+fn all_faults() -> Vec<Fault> {
+    Fault::all(include_str!("faults.toml"))
+}
 
 /// The folder of the programs that get the faults.
 fn programs() -> PathBuf {
@@ -43,7 +44,7 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
         return;
     };
     let nursery = Nursery::new(compiler);
-    let all = catalogue::all();
+    let all = all_faults();
     assert_text_matches(&nursery, &all);
     let mut faults = chosen(all);
     // Slow faults first, so that no processor is idle at the end.
@@ -55,7 +56,7 @@ fn every_fault_is_found_by_the_check_that_should_find_it() {
         .collect();
     let verdicts = parallel::map(&tried, parallel::processors(), |fault| {
         let verdict = trial::plant_and_run(&nursery, fault);
-        println!("{}", table::outcome(fault, &verdict));
+        println!("{}", verdict.line(fault));
         verdict
     });
     let pairs: Vec<(&Fault, &Verdict)> = tried.iter().copied().zip(&verdicts).collect();
@@ -99,7 +100,10 @@ fn chosen(mut faults: Vec<Fault>) -> Vec<Fault> {
         faults.retain(|fault| fault.name.contains(&text));
     } else if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
         let mut seen = BTreeSet::new();
-        faults.retain(|f| f.backend != "hip" && seen.insert((f.check, f.cause, f.backend)));
+        faults.retain(|f| {
+            let kind = [&f.check, &f.cause, &f.backend].map(String::clone);
+            f.backend != "hip" && seen.insert(kind)
+        });
     }
     faults
 }
@@ -110,11 +114,11 @@ fn controls(nursery: &Nursery, faults: &[Fault]) -> BTreeSet<Place> {
     let places: BTreeSet<Place> = faults.iter().map(Fault::place).collect();
     let places: Vec<_> = places.into_iter().collect();
     let runs = parallel::map(&places, parallel::processors(), |place| {
-        trial::run_healthy(nursery, faults, *place)
+        trial::run_healthy(nursery, faults, place)
     });
     let mut healthy = BTreeSet::new();
     for (place, run) in places.into_iter().zip(runs) {
-        let (program, backend, device) = place;
+        let [program, backend, device] = &place;
         let run = run.unwrap_or_else(|why| panic!("{program} on {backend}: {why}"));
         assert!(
             run.failures().is_empty(),
@@ -144,7 +148,7 @@ fn rules_match_the_text_of_every_older_compiler() {
     let mut all = Compiler::all();
     all.pop();
     for compiler in all {
-        assert_text_matches(&Nursery::new(compiler), &catalogue::all());
+        assert_text_matches(&Nursery::new(compiler), &all_faults());
     }
 }
 
@@ -167,8 +171,8 @@ fn assert_text_matches(nursery: &Nursery, faults: &[Fault]) {
 
 #[test]
 fn names_of_faults_are_unique_and_their_checks_exist() {
-    let faults = catalogue::all();
-    let names: BTreeSet<_> = faults.iter().map(|fault| fault.name).collect();
+    let faults = all_faults();
+    let names: BTreeSet<_> = faults.iter().map(|fault| &fault.name).collect();
     assert_eq!(names.len(), faults.len());
     for fault in &faults {
         assert!(
@@ -180,14 +184,9 @@ fn names_of_faults_are_unique_and_their_checks_exist() {
             fault.check
         );
         assert!(
-            programs().join(fault.program).is_file(),
+            programs().join(&fault.program).is_file(),
             "{}",
             fault.program
         );
     }
-}
-
-#[test]
-fn the_generated_table_is_up_to_date() {
-    table::compare_or_update(&catalogue::all());
 }

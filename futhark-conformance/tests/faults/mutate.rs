@@ -38,8 +38,8 @@ impl Generated {
 }
 
 fn change(text: &mut String, rule: &Rule) -> Result<(), String> {
-    let scope = scope(text, rule.within)?;
-    let find = regex(rule.find);
+    let scope = scope(text, &rule.within)?;
+    let find = regex(&rule.find);
     let found = find.find_iter(&text[scope.clone()]).count();
     if found != rule.times {
         return Err(format!(
@@ -48,13 +48,13 @@ fn change(text: &mut String, rule: &Rule) -> Result<(), String> {
             if rule.within.is_empty() {
                 "the text"
             } else {
-                rule.within
+                &rule.within
             },
             rule.times
         ));
     }
     let changed = find
-        .replace_all(&text[scope.clone()], rule.replace)
+        .replace_all(&text[scope.clone()], &rule.replace)
         .into_owned();
     if changed == text[scope.clone()] {
         return Err(format!("`{}` replaced by itself", rule.find));
@@ -159,9 +159,13 @@ mod tests {
     #[test]
     fn an_unexpected_number_of_matches_is_an_error() {
         let mut text = generated();
+        let thrice = Rule {
+            times: 3,
+            ..code("", "return", "")
+        };
         for rule in [
             code("f", "nothing", ""),
-            code("", "return", "").times(3),
+            thrice,
             code("h", "return", ""),
             code("f", "return", "return"),
         ] {
@@ -173,8 +177,11 @@ mod tests {
     #[test]
     fn rules_match_the_decoded_text_of_kernels() {
         let mut text = generated();
-        text.apply(&code("", "b\"\nc", "b\"\nd").of(Part::Kernels))
-            .unwrap();
+        let rule = Rule {
+            part: Part::Kernels,
+            ..code("", "b\"\nc", "b\"\nd")
+        };
+        text.apply(&rule).unwrap();
         assert!(
             text.code
                 .ends_with("= {\"a \\\"b\\\"\\n\",\n\"d\\\\n\", NULL};\n"),

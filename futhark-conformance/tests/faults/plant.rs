@@ -24,7 +24,7 @@ pub struct Nursery {
     compiler: Compiler,
     device: OnceLock<()>,
     script: OnceLock<()>,
-    generated: Mutex<HashMap<(&'static str, &'static str), Generated>>,
+    generated: Mutex<HashMap<[String; 2], Generated>>,
 }
 
 impl Nursery {
@@ -78,7 +78,7 @@ impl Nursery {
     /// # Errors
     /// If a rule of the fault does not match the output.
     pub fn mutant(&self, fault: &Fault) -> Result<Generated, String> {
-        let mut generated = self.generate(fault.program, fault.backend)?;
+        let mut generated = self.generate(&fault.program, &fault.backend)?;
         fault
             .rules
             .iter()
@@ -93,18 +93,14 @@ impl Nursery {
     /// As [`Nursery::mutant`].
     pub fn plant(&self, fault: &Fault) -> Result<PathBuf, String> {
         let mutant = self.mutant(fault)?;
-        Ok(self.write(fault.name, fault.program, fault.backend, &mutant))
+        Ok(self.write(&fault.name, &fault.program, &fault.backend, &mutant))
     }
 
     /// Writes the unchanged text in the same way.
     ///
     /// # Errors
     /// If the compiler rejects the program.
-    pub fn unchanged(
-        &self,
-        program: &'static str,
-        backend: &'static str,
-    ) -> Result<PathBuf, String> {
+    pub fn unchanged(&self, program: &str, backend: &str) -> Result<PathBuf, String> {
         let generated = self.generate(program, backend)?;
         let name = format!("healthy-{program}-{backend}");
         Ok(self.write(&name, program, backend, &generated))
@@ -162,9 +158,10 @@ exec '{compiler}' "$@"
     }
 
     /// The compiler's own output, generated once per program and backend.
-    fn generate(&self, program: &'static str, backend: &'static str) -> Result<Generated, String> {
+    fn generate(&self, program: &str, backend: &str) -> Result<Generated, String> {
+        let key = [program, backend].map(str::to_owned);
         let mut all = self.generated.lock().expect("no thread panicked");
-        if let Some(known) = all.get(&(program, backend)) {
+        if let Some(known) = all.get(&key) {
             return Ok(known.clone());
         }
         let base = self.folder(&format!("{program}-{backend}"));
@@ -183,7 +180,7 @@ exec '{compiler}' "$@"
             header: read(&base, "h")?,
             manifest: read(&base, "json")?,
         };
-        all.insert((program, backend), generated.clone());
+        all.insert(key, generated.clone());
         Ok(generated)
     }
 }

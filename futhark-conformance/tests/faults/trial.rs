@@ -58,9 +58,9 @@ impl Run {
                 let on_device = fault.backend != "opencl" || text("device").starts_with("Oclgrind");
                 on_device
                     && text("outcome") == "pass"
-                    && text("program").ends_with(fault.program)
+                    && text("program").ends_with(&fault.program)
                     && [text("backend"), text("check"), text("case")]
-                        == [fault.backend, fault.check, case]
+                        == [&*fault.backend, &fault.check, case]
             })
     }
 
@@ -105,6 +105,27 @@ impl Verdict {
         }
     }
 
+    /// The outcome and the duration, for the output of the test.
+    pub fn line(&self, fault: &Fault) -> String {
+        let found = match self.found(fault) {
+            Some([check, case, cause, message]) => {
+                let line = message.lines().next().unwrap_or("");
+                format!("{check} {case} ({cause}): {line}")
+            }
+            None => "NOT FOUND".to_owned(),
+        };
+        let Fault {
+            name,
+            backend,
+            what,
+            ..
+        } = fault;
+        format!(
+            "{name:34} {backend:9} {:5.1} s  {what}\n    {found}",
+            self.seconds()
+        )
+    }
+
     /// Why the test fails, if the fault was not found.
     pub fn complaint(&self, fault: &Fault) -> Option<String> {
         let run = match self {
@@ -138,13 +159,13 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
     let begun = Instant::now();
     let setting = Setting {
         planted: &planted,
-        program: fault.program,
-        backend: fault.backend,
-        device: fault.device,
-        name: fault.name,
+        program: &fault.program,
+        backend: &fault.backend,
+        device: &fault.device,
+        name: &fault.name,
     };
-    let check = match fault.case {
-        "" => fault.check.to_owned(),
+    let check = match &*fault.case {
+        "" => fault.check.clone(),
         case => format!("{}:{case}", fault.check),
     };
     let mut run = if fault.cause == "timeout" {
@@ -164,18 +185,10 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
 ///
 /// # Errors
 /// If the compiler rejects the program.
-pub fn run_healthy(
-    nursery: &Nursery,
-    faults: &[Fault],
-    (program, backend, device): Place,
-) -> Result<Run, String> {
-    let here =
-        |fault: &&Fault| (fault.program, fault.backend, fault.device) == (program, backend, device);
-    let checks: BTreeSet<&str> = faults
-        .iter()
-        .filter(here)
-        .map(|fault| fault.check)
-        .collect();
+pub fn run_healthy(nursery: &Nursery, faults: &[Fault], place: &Place) -> Result<Run, String> {
+    let [program, backend, device] = place;
+    let here = faults.iter().filter(|fault| fault.place() == *place);
+    let checks: BTreeSet<&str> = here.map(|fault| &*fault.check).collect();
     let arguments: Vec<&str> = checks
         .into_iter()
         .flat_map(|check| ["--check", check])
