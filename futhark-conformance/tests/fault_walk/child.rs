@@ -33,7 +33,8 @@ pub fn run() {
     let library = unsafe { Library::open(library) }.expect("the library can be loaded");
     let report = std::env::var_os(REPORT).expect("the report is named");
     let ending = meet(&library);
-    std::fs::write(report, ending.to_string()).expect("the report can be written");
+    let text = serde_json::to_string(&ending).expect("it is plain data");
+    std::fs::write(report, text).expect("the report can be written");
 }
 
 /// Runs the script until an operation fails, then once more.

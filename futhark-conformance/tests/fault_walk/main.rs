@@ -152,7 +152,7 @@ impl Walker {
             let met = (1..ENOUGH).step_by(stride).take_while(|number| {
                 let (met, outcome) = self.step(failure, *number, settings);
                 if met {
-                    println!("{backend} {failure}={number}: {}", outcome.ending.shown());
+                    println!("{backend} {failure}={number}: {:?}", outcome.ending);
                     table.add(failure, &outcome);
                 }
                 complaints.extend(outcome.complaint(&format!("{failure}={number}")));
@@ -201,7 +201,8 @@ impl Walker {
         let (status, said) = self.run(command);
         let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
         let ending = match status {
-            Some(status) if status.success() => Ending::read(&read(&report)),
+            Some(status) if status.success() => serde_json::from_str(&read(&report))
+                .unwrap_or_else(|error| Ending::Died(format!("no report: {error}"))),
             Some(status) => Ending::Died(format!("{status}\n{said}")),
             None => Ending::Died(format!("blocked\n{said}")),
         };

@@ -1,10 +1,11 @@
 //! The outcome of a failure of the device.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// How a process ended in which the device failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// Every result was correct.
     Fine,
@@ -25,51 +26,6 @@ pub enum Ending {
     Died(String),
 }
 
-const BETWEEN: char = '\u{1f}';
-
-impl Ending {
-    /// Parses the text of [`Ending::fmt`].
-    pub fn read(text: &str) -> Ending {
-        let parts: Vec<&str> = text.split(BETWEEN).collect();
-        let own = |part: &str| part.to_owned();
-        match parts.as_slice() {
-            ["fine"] => Ending::Fine,
-            ["error", operation, kind, text, again] => Ending::Error {
-                operation: own(operation),
-                kind: own(kind),
-                text: own(text),
-                again: own(again),
-            },
-            ["wrong", operation, what] => Ending::Wrong(own(operation), own(what)),
-            _ => Ending::Died(format!("unreadable report {text:?}")),
-        }
-    }
-}
-
-impl Ending {
-    /// The ending as a line for readers.
-    pub fn shown(&self) -> String {
-        self.to_string().replace(BETWEEN, " | ")
-    }
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = match self {
-            Ending::Fine => vec!["fine"],
-            Ending::Error {
-                operation,
-                kind,
-                text,
-                again,
-            } => vec!["error", operation, kind, text, again],
-            Ending::Wrong(operation, what) => vec!["wrong", operation, what],
-            Ending::Died(how) => vec!["died", how],
-        };
-        write!(f, "{}", parts.join(&BETWEEN.to_string()))
-    }
-}
-
 /// The ending, and the misuse that the device found.
 pub struct Outcome {
     pub ending: Ending,
@@ -87,24 +43,13 @@ const OF_THREADS: [&str; 2] = ["Failed to create worker", "no memory for its mes
 /// caller.
 const OF_THE_DEVICE: [&str; 5] = ["Backend", "OutOfMemory", "ContextLost", "Start", "Load"];
 
-/// Known leaks of the generated code if a device fails: the operation (empty for any), the failure,
-/// and the reason.
-const KNOWN_LEAKS: [(&str, &str, &str); 3] = [
-    (
-        "",
-        "fail-copy",
-        "`new` frees an array whose copy failed, but not its memory",
-    ),
-    (
-        "context",
-        "fail-allocation",
-        "the constants that were begun are not freed with their context",
-    ),
-    (
-        "context",
-        "fail-launch",
-        "the constants that were begun are not freed with their context",
-    ),
+/// Known leaks of the generated code if a device fails: the operation (empty for any), and the failure.
+const KNOWN_LEAKS: [(&str, &str); 3] = [
+    // `new` frees an array whose copy failed, but not its memory.
+    ("", "fail-copy"),
+    // The constants that were begun are not freed with their context.
+    ("context", "fail-allocation"),
+    ("context", "fail-launch"),
 ];
 
 /// The end of a finding of a leak, by the device or by `futhark-sys/c/fut_failing.h`.
@@ -152,7 +97,7 @@ impl Outcome {
             return false;
         };
         finding.ends_with(NEVER_FREED)
-            && KNOWN_LEAKS.iter().any(|(known, fails, _)| {
+            && KNOWN_LEAKS.iter().any(|(known, fails)| {
                 failure.starts_with(fails) && (known.is_empty() || known == operation)
             })
     }
