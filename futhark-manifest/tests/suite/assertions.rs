@@ -73,50 +73,33 @@ fn prototypes_of_all_eras_agree_with_the_assertions() {
     }
 }
 
-/// Damages of a header; below each the function or macro that the compiler names.
+/// Damages of a header, each after what the compiler says about it.
 const DAMAGES: &str = "\
-int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr); => //
-    futhark_free_i32_1d
-const int32_t *data, int64_t dim0); => const uint32_t *data, int64_t dim0);
-    futhark_new_i32_1d
-const int32_t *data, int64_t dim0); => int32_t *data, int64_t dim0);
-    futhark_new_i32_1d
-const int32_t *data, int64_t dim0); => const int32_t *data);
-    futhark_new_i32_1d
-struct futhark_opaque_minmax **out, const int32_t f_0, const int32_t f_1 => struct futhark_opaque_minmax **out, const int32_t f_0
-    futhark_new_opaque_minmax
-struct futhark_opaque_minmax **out, const int32_t f_0, const int32_t f_1 => const int32_t f_0, struct futhark_opaque_minmax **out, const int32_t f_1
-    futhark_new_opaque_minmax
-struct futhark_opaque_minmax **out, const int32_t f_0 => struct futhark_opaque_minmax *out, const int32_t f_0
-    futhark_new_opaque_minmax
-struct futhark_opaque_minmax **out, const int32_t f_0 => struct futhark_opaque_minmax **out, const int16_t f_0
-    futhark_new_opaque_minmax
-int64_t i0, int64_t i1); => int64_t i0, int64_t i1, int64_t i2);
-    futhark_index_i32_2d
-int64_t dim0, int64_t dim1); => int dim0, int64_t dim1);
-    futhark_new_i32_2d
-const int64_t *futhark_shape_bool_1d => int64_t *futhark_shape_bool_1d
-    futhark_shape_bool_1d
-int futhark_variant_opaque_state => void futhark_variant_opaque_state
-    futhark_variant_opaque_state
-unsigned char *futhark_values_raw_bool_1d => cl_mem futhark_values_raw_bool_1d
-    futhark_values_raw_bool_1d
-bool *data); => uint8_t *data);
-    futhark_values_bool_1d
-void **p, size_t *n => void **p, int *n
-    futhark_store_opaque_
-#define FUTHARK_BACKEND_c => #define FUTHARK_BACKEND_opencl
-    not for backend c
+futhark_free_i32_1d: int futhark_free_i32_1d(struct futhark_context *ctx, struct futhark_i32_1d *arr); => //
+futhark_new_i32_1d: const int32_t *data, int64_t dim0); => const uint32_t *data, int64_t dim0);
+futhark_new_i32_1d: const int32_t *data, int64_t dim0); => int32_t *data, int64_t dim0);
+futhark_new_i32_1d: const int32_t *data, int64_t dim0); => const int32_t *data);
+futhark_new_opaque_minmax: struct futhark_opaque_minmax **out, const int32_t f_0, const int32_t f_1 => struct futhark_opaque_minmax **out, const int32_t f_0
+futhark_new_opaque_minmax: struct futhark_opaque_minmax **out, const int32_t f_0, const int32_t f_1 => const int32_t f_0, struct futhark_opaque_minmax **out, const int32_t f_1
+futhark_new_opaque_minmax: struct futhark_opaque_minmax **out, const int32_t f_0 => struct futhark_opaque_minmax *out, const int32_t f_0
+futhark_new_opaque_minmax: struct futhark_opaque_minmax **out, const int32_t f_0 => struct futhark_opaque_minmax **out, const int16_t f_0
+futhark_index_i32_2d: int64_t i0, int64_t i1); => int64_t i0, int64_t i1, int64_t i2);
+futhark_new_i32_2d: int64_t dim0, int64_t dim1); => int dim0, int64_t dim1);
+futhark_shape_bool_1d: const int64_t *futhark_shape_bool_1d => int64_t *futhark_shape_bool_1d
+futhark_variant_opaque_state: int futhark_variant_opaque_state => void futhark_variant_opaque_state
+futhark_values_raw_bool_1d: unsigned char *futhark_values_raw_bool_1d => cl_mem futhark_values_raw_bool_1d
+futhark_values_bool_1d: bool *data); => uint8_t *data);
+futhark_store_opaque_: void **p, size_t *n => void **p, int *n
+not for backend c: #define FUTHARK_BACKEND_c => #define FUTHARK_BACKEND_opencl
 ";
 
 #[test]
 fn damaged_headers_do_not_compile() {
     let program = faultless(&fixture("0.25.36"), "0.25.36");
     let whole = header_of(&program);
-    let lines: Vec<&str> = DAMAGES.lines().collect();
-    for case in lines.chunks(2) {
-        let (text, damage) = case[0].split_once(" => ").expect("a damage");
-        let name = case[1].trim_start();
+    for line in DAMAGES.lines() {
+        let (name, change) = line.split_once(": ").expect("a name");
+        let (text, damage) = change.split_once(" => ").expect("a damage");
         assert!(whole.contains(text), "{text}: not in the header");
         let folder = folder("damages", &whole.replacen(text, damage, 1));
         let Some(errors) = errors(&folder, &assertions_of(&program, "prog.h"), &[]) else {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::{Manifest, Program};
 use serde_json::Value;
+use walkdir::{DirEntry, WalkDir};
 
 /// The folder of fixtures, on one line as compilers write them, each named after the first compiler version
 /// that writes a manifest of that form.
@@ -43,24 +44,10 @@ pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
 /// The files with an extension in a folder and its subfolders, in order. Empty if the
 /// folder does not exist.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("a readable folder").path())
-        .collect();
-    paths.sort();
+    let files = WalkDir::new(folder).sort_by_file_name().into_iter();
+    let paths = files.flatten().map(DirEntry::into_path);
     paths
-        .into_iter()
-        .flat_map(|path| {
-            if path.is_dir() {
-                files_below(&path, extension)
-            } else if path.extension().is_some_and(|own| own == extension) {
-                vec![path]
-            } else {
-                Vec::new()
-            }
-        })
+        .filter(|path| path.extension().is_some_and(|own| own == extension))
         .collect()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::{faultless, fixture};
 use futhark_manifest::{
-    Backend, ElemType, Manifest, Program, ResultForm, Structure, Sum, Type, TypeRef,
+    Backend, ElemType, Manifest, Program, ResultForm, Structure, Type, TypeRef,
 };
 
 fn ty<'p>(program: &'p Program, name: &str) -> &'p Type {
@@ -86,62 +86,6 @@ fn v0_24_1_tuning_parameters_are_read() {
         .map(|(i, input)| (i, &*input.name))
         .collect();
     assert_eq!(consumed, [(0, "keys")]);
-}
-
-#[test]
-fn v0_25_12_sums_are_read() {
-    let program = load("0.25.12");
-    assert_eq!(program.backend, Backend::Cuda);
-    let Structure::Sum(Sum {
-        variant, variants, ..
-    }) = structure(&program, "pixel")
-    else {
-        panic!("a sum");
-    };
-    assert_eq!(variant, "futhark_variant_opaque_pixel");
-    let payloads: Vec<(&str, usize)> = variants
-        .iter()
-        .map(|variant| (variant.name.as_str(), variant.payload.len()))
-        .collect();
-    assert_eq!(
-        payloads,
-        [("clear", 0), ("grey", 1), ("rgb", 3), ("row", 1)]
-    );
-    assert_eq!(variants[3].payload[0].as_type(), program.type_named("[]u8"));
-    assert_eq!(components(&program, "brightness"), ["f16"]);
-}
-
-#[test]
-fn v0_25_14_raw_arrays_are_read() {
-    let program = load("0.25.14");
-    assert_eq!(program.backend, Backend::Hip);
-    let cells = ty(&program, "[][][]bool").as_array().expect("an array");
-    assert_eq!(
-        cells.ops.new_raw.as_deref(),
-        Some("futhark_new_raw_bool_3d")
-    );
-    assert!(cells.ops.values_raw.is_some() && cells.ops.index.is_none());
-}
-
-#[test]
-fn v0_25_19_arrays_of_records_and_opaques_are_read() {
-    let program = load("0.25.19");
-    assert_eq!(program.backend, Backend::Ispc);
-    let Structure::RecordArray(cells) = structure(&program, "[]{level:i32, tags:[]i32}") else {
-        panic!("an array of records");
-    };
-    assert_eq!(cells.rank, 1);
-    assert_eq!(program.name_of(cells.elem), "{level:i32, tags:[]i32}");
-    assert_eq!(program.name_of(cells.fields[1].ty), "[][]i32");
-    assert_eq!((&cells.new, &cells.set), (&None, &None));
-
-    let Structure::OpaqueArray(states) = structure(&program, "[][]state") else {
-        panic!("an array of opaques");
-    };
-    assert_eq!((states.rank, program.name_of(states.elem)), (2, "state"));
-    assert_eq!((&states.new, &states.set), (&None, &None));
-    assert_eq!(ty(&program, "[][]state").rank(), 2);
-    assert_eq!(ty(&program, "state").rank(), 0);
 }
 
 #[test]

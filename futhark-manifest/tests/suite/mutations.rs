@@ -5,6 +5,7 @@
 //! detected are listed with the reason.
 
 use std::collections::{BTreeMap, HashSet};
+use std::mem::discriminant;
 
 use futhark_manifest::{Code, Manifest, schema};
 use serde_json::{Value, json};
@@ -206,15 +207,7 @@ fn replace(json: &Value, at: &str, value: Value) -> Option<String> {
 
 /// A value of another JSON type.
 fn retype(json: &Value, at: &str, value: Value) -> Option<String> {
-    let kind = |value: &Value| match value {
-        Value::Number(number) if number.is_f64() => 6,
-        Value::Null => 0,
-        Value::Bool(_) => 1,
-        Value::Number(_) => 2,
-        Value::String(_) => 3,
-        Value::Array(_) => 4,
-        Value::Object(_) => 5,
-    };
+    let kind = |value: &Value| (discriminant(value), value.is_f64());
     let old = json.pointer(at)?;
     (kind(old) != kind(&value)).then(|| replace(json, at, value))?
 }

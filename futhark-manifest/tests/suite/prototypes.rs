@@ -225,90 +225,44 @@ fn parameters_have_roles_and_ownership() {
     let by = program.entry("grow").expect("it is listed").inputs[1].ty;
 
     let grow = prototype_of(&program, "futhark_entry_grow");
-    let parts: Vec<_> = grow
-        .parameters
-        .iter()
-        .map(|one| (one.role, one.passing))
-        .collect();
-    assert_eq!(
-        parts,
-        [
-            (
-                ParameterRole::Context,
-                Passing::Borrowed { until_sync: false }
-            ),
-            (
-                ParameterRole::Output {
-                    index: 0,
-                    ty: cells
-                },
-                GIVES_HANDLE
-            ),
-            (
-                ParameterRole::Argument {
-                    index: 0,
-                    ty: cells
-                },
-                Passing::Consumed
-            ),
-            (
-                ParameterRole::Argument { index: 1, ty: by },
-                Passing::Scalar
-            ),
-        ]
-    );
+    let argument = |index, ty| ParameterRole::Argument { index, ty };
+    let output = ParameterRole::Output {
+        index: 0,
+        ty: cells,
+    };
+    let parts = grow.parameters.iter().map(|one| (one.role, one.passing));
+    let expected = [
+        (
+            ParameterRole::Context,
+            Passing::Borrowed { until_sync: false },
+        ),
+        (output, GIVES_HANDLE),
+        (argument(0, cells), Passing::Consumed),
+        (argument(1, by), Passing::Scalar),
+    ];
+    assert_eq!(parts.collect::<Vec<_>>(), expected);
     assert_eq!((grow.result, grow.returns), (CType::INT, Returns::Status));
 
-    for (name, place, role, passing) in [
-        (
-            "futhark_free_opaque_state",
-            1,
-            ParameterRole::Value,
-            Passing::Freed,
-        ),
-        (
-            "futhark_set_opaque_arr5e1f",
-            1,
-            ParameterRole::Value,
-            Passing::Overwritten,
-        ),
+    for (name, place, expected) in [
+        ("futhark_free_opaque_state", 1, "Value, Freed"),
+        ("futhark_set_opaque_arr5e1f", 1, "Value, Overwritten"),
         (
             "futhark_store_opaque_state",
             2,
-            ParameterRole::Bytes,
-            Passing::GivesBytes { until_sync: false },
+            "Bytes, GivesBytes { until_sync: false }",
         ),
-        (
-            "futhark_store_opaque_state",
-            3,
-            ParameterRole::ByteCount,
-            Passing::GivesByteCount,
-        ),
+        ("futhark_store_opaque_state", 3, "ByteCount, GivesByteCount"),
         (
             "futhark_restore_opaque_state",
             1,
-            ParameterRole::Bytes,
-            Passing::HostRead { until_sync: false },
+            "Bytes, HostRead { until_sync: false }",
         ),
-        (
-            "futhark_index_i32_2d",
-            4,
-            ParameterRole::Index(1),
-            Passing::Scalar,
-        ),
-        (
-            "futhark_new_i32_2d",
-            2,
-            ParameterRole::Dimension(0),
-            Passing::Scalar,
-        ),
+        ("futhark_index_i32_2d", 4, "Index(1), Scalar"),
+        ("futhark_new_i32_2d", 2, "Dimension(0), Scalar"),
     ] {
         let parameter = &prototype_of(&program, name).parameters[place];
-        assert_eq!(
-            (parameter.role, parameter.passing),
-            (role, passing),
-            "{name}"
-        );
+        let found = format!("{:?}, {:?}", parameter.role, parameter.passing);
+        assert_eq!(found, expected, "{name}");
     }
     for (name, returns) in [
         ("futhark_new_i32_2d", Returns::Handle),
