@@ -245,12 +245,12 @@ int total(struct futhark_context *ctx)
 
     #[test]
     fn state_in_an_unknown_form_is_refused() {
+        let next = "0) != 0) {\n        err = 1;\n    }\n    if (futrts_builtinzhreplicate_i32(ctx, counters";
+        let [equal, other] =
+            ["20", "20480"].map(|n| format!("counters_mem_1, (int64_t) {n}, {next}"));
+        let read = "x = ((__global int32_t *) mem_2)[0]";
         let cases = [
-            (
-                "counters_mem_1",
-                "counters_mem_1, (int64_t) 20, 0) != 0) {\n        err = 1;\n    }\n    if (futrts_builtinzhreplicate_i32(ctx, counters",
-                "counters_mem_1, (int64_t) 20480, 0) != 0) {\n        err = 1;\n    }\n    if (futrts_builtinzhreplicate_i32(ctx, counters",
-            ),
+            ("counters_mem_1", &*equal, &*other),
             (
                 "init_constants",
                 "static int init_constants",
@@ -269,11 +269,7 @@ int total(struct futhark_context *ctx)
                 "replicate_i32(ctx, counters_mem_1",
                 "fill(ctx, counters_mem_1",
             ),
-            (
-                "mem_2",
-                "x = ((__global int32_t *) mem_2)[0]",
-                "((__global int32_t *) mem_2)[0] = x",
-            ),
+            ("mem_2", read, "((__global int32_t *) mem_2)[0] = x"),
         ];
         let version = Version::new("0.26.1.\nCompiled with GHC 9.10.3.\n");
         for (item, text, changed) in cases {

@@ -510,37 +510,16 @@ mod tests {
         const LAUNCH: &str = "static int gpu_kernel_f(struct futhark_context *ctx, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, int64_t arg0)\n{\n    if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {\n    }\n}\n";
         const FILL: &str = "FUTHARK_FUN_ATTR int futrts_builtinzhreplicate_unit(struct futhark_context *ctx, struct memblock_device mem_1, int64_t count_2, bool val_3)\n{\n    int err = 0;\n}\n";
         const TASK: &str = "int f(struct futhark_context *ctx)\n{\n    int err = scheduler_prepare_task(&ctx->scheduler, &task_1);\n}\n";
+        let fill = "FUT_CHECK_COUNT(count_2)\n    goto cleanup;";
+        let launch = "fut_check_launch(ctx, grid_x, grid_y";
+        let shared = "int64_t shared_bytes, int64_t arg0";
+        let task = "fut_prepare_task(ctx, &task_1)";
         for (text, check, known, unknown) in [
-            (
-                LAUNCH,
-                "fut_check_launch(ctx, grid_x, grid_y",
-                "unsigned int block_y",
-                "size_t block_y",
-            ),
-            (
-                LAUNCH,
-                "int64_t shared_bytes, int64_t arg0",
-                "grid_x * grid_y",
-                "grid_y * grid_x",
-            ),
-            (
-                FILL,
-                "FUT_CHECK_COUNT(count_2)\n    goto cleanup;",
-                "int64_t count_2",
-                "size_t count_2",
-            ),
-            (
-                FILL,
-                "FUT_CHECK_COUNT(count_2)",
-                "int err = 0;",
-                "int err = 1;",
-            ),
-            (
-                TASK,
-                "fut_prepare_task(ctx, &task_1)",
-                "&ctx->scheduler",
-                "ctx->scheduler",
-            ),
+            (LAUNCH, launch, "unsigned int block_y", "size_t block_y"),
+            (LAUNCH, shared, "grid_x * grid_y", "grid_y * grid_x"),
+            (FILL, fill, "int64_t count_2", "size_t count_2"),
+            (FILL, fill, "int err = 0;", "int err = 1;"),
+            (TASK, task, "&ctx->scheduler", "ctx->scheduler"),
         ] {
             let ok = checked(text).unwrap();
             assert!(ok.contains(check), "{ok}");
