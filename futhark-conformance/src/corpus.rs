@@ -387,30 +387,6 @@ mod tests {
         }
     }
 
-    /// The path of the subfolder is too long, which is an error for every user.
-    #[test]
-    fn a_subfolder_that_cannot_be_read_is_in_the_list() {
-        let folder = folder(&[("x.fut", "entry f = 1i32")]);
-        let mut deep = fs::File::open(folder.path()).unwrap();
-        for _ in 0..25 {
-            use rustix::fs::{Mode, OFlags, mkdirat, openat};
-            let name = "d".repeat(200);
-            mkdirat(&deep, &name, Mode::RWXU).unwrap();
-            deep = openat(&deep, &name, OFlags::RDONLY, Mode::empty())
-                .unwrap()
-                .into();
-        }
-        let mut corpus = Corpus::find([folder.path()]).unwrap();
-        let (unreadable, read): (Vec<_>, Vec<_>) =
-            (corpus.files().iter().cloned()).partition(|program| program.unreadable);
-        assert_eq!(names(folder.path(), &read), ["x.fut"]);
-        let reason = unreadable[0].skip.as_deref().unwrap();
-        assert!(reason.starts_with("failed to read: "), "{reason}");
-        assert!(corpus.must_be_readable().is_err());
-        assert_eq!(corpus.exclude("ddd*"), 1);
-        assert!(corpus.must_be_readable().is_ok());
-    }
-
     #[test]
     fn libraries_are_skipped() {
         let folder = folder(&[
@@ -432,29 +408,5 @@ mod tests {
             names(folder.path(), &skipped),
             ["bytes.fut", "disabled.fut", "lib.fut"]
         );
-    }
-
-    #[test]
-    fn a_program_is_excluded_by_its_name_or_its_path_in_a_folder() {
-        let text = "entry f = 1i32";
-        let folder = folder(&[("slow/a.fut", text), ("b.fut", text), ("c.fut", text)]);
-        let mut corpus = Corpus::find([folder.path()]).unwrap();
-        let name = folder.path().join("b.fut").display().to_string();
-        assert_eq!(corpus.exclude("slow/*"), 1);
-        assert_eq!(corpus.exclude(name.as_str()), 1);
-        assert_eq!(corpus.exclude("slow/*"), 0, "nothing is left to match");
-        assert_eq!(names(folder.path(), corpus.files()), ["c.fut"]);
-    }
-
-    #[test]
-    fn unusable_paths_are_errors() {
-        let folder = folder(&[("readme.md", "")]);
-        let is_error = |path: &str, words: &str| {
-            let error = find(&[folder.path().join(path)]).unwrap_err();
-            assert!(format!("{error:#}").contains(words), "{error:#}");
-        };
-        is_error("nowhere", "No such file");
-        is_error("", "find a .fut file in");
-        is_error("readme.md", "its name does not end in .fut");
     }
 }

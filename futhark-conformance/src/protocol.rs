@@ -168,47 +168,6 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::Kind;
-    use futhark_manifest::Backend;
-
-    #[test]
-    fn a_spec_round_trips_through_json() {
-        let spec = JobSpec {
-            program: Some("programs/a b.fut".into()),
-            device: Device {
-                choice: Some("#1".to_owned()),
-                kind: Kind::Simulated,
-                ..Device::host(Backend::OpenCl)
-            },
-            compiler: CompilerInfo::new("1", "/x/futhark"),
-            checks: vec!["blocks:main #0".to_owned().into(), "a*".to_owned().into()],
-            earlier: Earlier {
-                ended: ["compile".to_owned(), "blocks:f #0".to_owned()].into(),
-                fatal: ["blocks:f #0".to_owned()].into(),
-                overruns: 1,
-                last_was_slow: true,
-            },
-            run: RunSpec {
-                build_dir: "target/x".into(),
-                seed: u64::MAX,
-                cases: Some(3),
-                regressions: "r".into(),
-                input: None,
-                data_folders: Some(vec!["/x/data".into()]),
-                compilers: vec![CompilerInfo::new("1", "/x/futhark")],
-                seen: vec![Seen {
-                    path: "/x/futhark".into(),
-                    version: "0.25.32.\n".to_owned(),
-                    stamp: "s".to_owned(),
-                }],
-                architectures: vec!["sm_90".to_owned()],
-                memory: 8192,
-                optimise: true,
-            },
-        };
-        let text = serde_json::to_string(&spec).unwrap();
-        assert_eq!(serde_json::from_str::<JobSpec>(&text).unwrap(), spec);
-    }
 
     #[test]
     fn events_are_found_between_other_output() {
@@ -231,19 +190,5 @@ mod tests {
         assert_eq!(Event::read(b"{\"event\":\"done\"}"), None);
         assert_eq!(Event::read(b"\x1enonsense"), None);
         assert_eq!(Event::read(b""), None);
-    }
-
-    #[test]
-    fn events_round_trip() {
-        let event = Event::Begin(CaseStart {
-            check: "arrays".into(),
-            case: "[]i32".into(),
-            budget: Some(Duration::from_millis(10)),
-            is_needed: true,
-            excuse: Some("why".into()),
-        });
-        let text = serde_json::to_string(&event).unwrap();
-        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
-        assert!(!text.contains('\n'));
     }
 }

@@ -365,16 +365,6 @@ mod tests {
     }
 
     #[test]
-    fn new_failures_come_first() {
-        let header = header();
-        let old = failure("a.fut", Cause::Crash, "old");
-        let new = failure("b.fut", Cause::Crash, "new");
-        let is_new = HashSet::from([new.id()]);
-        let sorted = groups(&header, [&old, &old, &new], Outcome::Fail, &is_new);
-        assert_eq!((sorted[0].headline(), sorted[0].new), ("new".to_owned(), 1));
-    }
-
-    #[test]
     fn the_backend_is_not_part_of_the_cause() {
         let mut other = failure("a.fut", Cause::Error, "futhark opencl failed");
         Arc::make_mut(&mut other.job).backend = "opencl".into();

@@ -86,17 +86,8 @@ mod tests {
 
     #[test]
     fn options_to_repeat_are_options_of_run() {
-        let options = [
-            "--emulate",
-            "always",
-            "--cases",
-            "3",
-            "--input",
-            "i",
-            "--build-dir",
-            "b",
-            "--allow-outside-data",
-        ];
+        let options = "--emulate always --cases 3 --input i --build-dir b --allow-outside-data";
+        let options: Vec<&str> = options.split(' ').collect();
         assert_eq!(config(&options).options_to_repeat(), options);
     }
 

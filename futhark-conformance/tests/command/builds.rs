@@ -1,6 +1,6 @@
 //! When a run starts compilers.
 
-use super::scene::{Run, Scene};
+use super::scene::{Run, Scene, assert_has};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -104,9 +104,9 @@ fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
     };
     let said = run.ends_with(1);
     let message = format!("the Futhark compiler {} was replaced", futhark.display());
-    assert!(said.contains(&message), "{said}");
+    assert_has(&said, &message);
     for name in ["a.fut", "b.fut"] {
-        assert!(said.contains(name), "{said}");
+        assert_has(&said, name);
     }
     assert!(
         !said.contains("ok a.fut") && said.contains("0 passed"),

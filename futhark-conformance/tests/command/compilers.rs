@@ -1,7 +1,7 @@
 //! Two compilers that report one version.
 
 use super::build_dir;
-use super::scene::{PROGRAM, Run, Scene};
+use super::scene::{PROGRAM, Run, Scene, assert_has};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn two_compilers_of_one_version_are_compared_by_two_runs() {
         scene.compiler("patched", PATCHED),
     );
     let shown = run(&scene, &[&released, &patched]).ends_with(2);
-    assert!(shown.contains("are both Futhark"), "{shown}");
+    assert_has(&shown, "are both Futhark");
 
     for (compiler, code) in [(&released, 0), (&patched, 1)] {
         run(&scene, &[compiler]).ends_with(code);
@@ -37,10 +37,8 @@ fn two_compilers_of_one_version_are_compared_by_two_runs() {
     }
     let mut diff = scene.command("diff released.jsonl patched.jsonl");
     let shown = scene.ended(&mut diff).ends_with(1);
-    assert!(
-        shown.contains("1 broken,") && shown.contains("a.fut on c"),
-        "{shown}"
-    );
+    assert_has(&shown, "1 broken,");
+    assert_has(&shown, "a.fut on c");
 }
 
 #[test]

@@ -70,26 +70,6 @@ fn each_program_says_its_promise_and_is_in_a_listed_folder() {
 }
 
 #[test]
-fn enough_programs_are_comparable_with_futhark_test() {
-    let comparable = |source: &str| {
-        let blocks = TestBlocks::parse(source).expect("test blocks can be read");
-        let left_out =
-            blocks.disabled_by_tag().is_some() || blocks.tags.iter().any(|tag| tag == "kills");
-        !left_out && (!blocks.cases.is_empty() || blocks.compile_error.is_some())
-    };
-    let count = programs()
-        .iter()
-        .filter(|(_, source)| comparable(source))
-        .count();
-    assert!(count > 100, "{count}");
-    let workloads = programs()
-        .iter()
-        .filter(|(path, _)| path.starts_with("workloads/"))
-        .count();
-    assert!(workloads >= 10, "{workloads}");
-}
-
-#[test]
 fn every_form_of_input_and_output_is_in_the_corpus() {
     let mut forms = BTreeSet::new();
     for (_, source) in programs() {

@@ -4,9 +4,9 @@
 
 use super::scene::Scene;
 use super::{build_dir, needs};
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 const PROGRAM: &str = "\
 -- ==
@@ -49,18 +49,14 @@ fn headers() -> Option<PathBuf> {
 
 /// The libraries of the program, one per compiler.
 fn libraries(build_dir: &Path) -> Vec<PathBuf> {
-    let files = |folder: &Path| {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    let files = WalkDir::new(build_dir)
+        .min_depth(2)
+        .max_depth(2)
+        .into_iter();
+    let paths = files.flatten().map(DirEntry::into_path);
+    let is_library = |path: &PathBuf| {
+        let path = path.to_string_lossy();
+        path.contains("/two-cuda-") && path.contains("/libfut_") && path.ends_with(".so")
     };
-    let begins = |path: &Path, with: &str| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(with))
-    };
-    let builds = files(build_dir).into_iter();
-    let builds = builds.filter(|build| begins(build, "two-cuda-"));
-    let built = builds.flat_map(|build| files(&build));
-    built
-        .filter(|file| begins(file, "libfut_") && file.extension() == Some(OsStr::new("so")))
-        .collect()
+    paths.filter(is_library).collect()
 }

@@ -2,7 +2,7 @@
 //! PoCL of the toolchain (`ci/setup --only opencl,pocl`). If one of them is missing, these tests
 //! are skipped with a message, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
-use super::scene::{Run, Scene};
+use super::scene::{Run, Scene, assert_has};
 use super::{build_dir, list_constructs, needs, repeat_command};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -128,10 +128,8 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
     run(&scene, "--check blocks");
     let mut report = scene.command("report report.jsonl --html report.html");
     let merged = scene.ended(&mut report).shown();
-    assert!(
-        merged.contains("1 passed, 1 FAILED") && merged.contains("Portable"),
-        "{merged}"
-    );
+    assert_has(&merged, "1 passed, 1 FAILED");
+    assert_has(&merged, "Portable");
     let html = scene.read("report.html");
     assert_eq!(
         html.matches("<tr><th scope=\"row\">opencl</th>").count(),
@@ -159,10 +157,8 @@ fn devices_are_chosen_by_name() {
         let said = scene
             .ended(command.args(["--device", "No such *"]))
             .ends_with(2);
-        assert!(
-            said.contains("\"No such *\"") && said.contains(POCL),
-            "{said}"
-        );
+        assert_has(&said, "\"No such *\"");
+        assert_has(&said, POCL);
     }
 }
 
@@ -262,14 +258,14 @@ fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
     // Alone: the emulated device works wherever a C++ compiler does, so it is not missing.
     let shown = scene.ended(&mut emulated("devices")).ends_with(3);
     for part in ["hip        fails: emulated", "#error newer"] {
-        assert!(shown.contains(part), "{shown}");
+        assert_has(&shown, part);
     }
 
     let mut command = emulated("run next.fut --json report.jsonl");
     command.arg("--futhark").arg(&scene.futhark);
     let run = scene.ended(command.args(["--check", "blocks:next #0"]));
     let shown = run.ends_with(1);
-    assert!(shown.contains("fails with 0.99.0: "), "{shown}");
+    assert_has(&shown, "fails with 0.99.0: ");
     let outcomes = run.texts(["compiler", "check", "outcome"]);
     let failed: Vec<_> = outcomes.iter().filter(|one| one[2] == "fail").collect();
     assert_eq!(failed, [&["0.99.0", "lifecycle", "fail"]]);
@@ -286,7 +282,7 @@ fn the_processor_is_never_missing() {
     let shown = scene
         .run_with(&first, "next.fut --backend c,multicore")
         .ends_with(1);
-    assert!(shown.contains("killed by signal 11"), "{shown}");
+    assert_has(&shown, "killed by signal 11");
 }
 
 #[test]
@@ -321,7 +317,7 @@ fn devices_says_what_works_and_what_to_install() {
         .env_remove("FUTHARK_TOOLCHAIN");
     let shown = scene.ended(&mut command).ends_with(3);
     let words = "apt-get install --no-install-recommends futhark";
-    assert!(shown.contains(words), "{shown}");
+    assert_has(&shown, words);
 }
 
 /// With a compiler whose kernels PoCL refuses under a condition of its preprocessor.
@@ -350,21 +346,18 @@ fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
     let announced = String::from_utf8_lossy(&run.output.stderr);
     assert!(announced.contains(line), "{shown}");
     let summary = scene.read("summary.md");
-    assert!(
-        summary.contains("Not usable: opencl on Portable"),
-        "{summary}"
-    );
+    assert_has(&summary, "Not usable: opencl on Portable");
     // The device of the environment is checked.
     assert_eq!(devices(&run, "usable").len(), 1, "{shown}");
     // The lines remain when reports are merged.
     let merged = scene
         .ended(&mut scene.command("report report.jsonl"))
         .shown();
-    assert!(merged.contains(line), "{merged}");
+    assert_has(&merged, line);
 
     let devices = scene.ended(&mut opencl(&scene, "devices")).shown();
     let unusable = "opencl     not usable: Portable Computing Language: ";
-    assert!(devices.contains(unusable), "{devices}");
+    assert_has(&devices, unusable);
     assert!(!devices.contains("apt-get install"), "{devices}");
 }
 
@@ -374,7 +367,7 @@ fn pocl_gets_an_option_for_programs_that_need_it() {
     with_kernels_that_pocl_refuses(&mut scene, "__OPENCL_C_VERSION__ != 120");
     let devices = scene.ended(&mut opencl(&scene, "devices")).shown();
     let usable = "usable with -cl-std=CL1.2, known to compute wrong results: Portable";
-    assert!(devices.contains(usable), "{devices}");
+    assert_has(&devices, usable);
     let run = run(&scene, "--check blocks --device Portable*");
     let outcomes = outcomes(&run, "next #0");
     assert!(matches!(outcomes[..], [(_, "pass")]), "{}", run.shown());
@@ -408,5 +401,5 @@ fn a_tuning_file_beside_the_program_is_used() {
     let [blocks, others, shown] = outcome("sums.suff_outer_par_7=1\n");
     assert_eq!([&*blocks, &others], ["fail", "pass"], "{shown}");
     let reason = "opencl has no tuning parameter \"sums.suff_outer_par_7\"";
-    assert!(shown.contains(reason), "{shown}");
+    assert_has(&shown, reason);
 }

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use super::needs;
-use super::scene::{PROGRAM, Run, Scene};
+use super::scene::{PROGRAM, Run, Scene, assert_has};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::{self, Permissions};
@@ -162,7 +162,7 @@ fn a_compiler_whose_version_hangs_is_an_error() {
     };
     let shown = hostile.run(" --timeout 1").ends_with(2);
     let words = "hostile-futhark --version` did not end within 1 s";
-    assert!(shown.contains(words), "{shown}");
+    assert_has(&shown, words);
     hostile.assert_no_process_remains();
 }
 
@@ -254,7 +254,7 @@ fn a_compiler_that_writes_without_end_does_not_fill_the_disk() {
         return;
     };
     let [.., message] = hostile.failure(" --memory 256");
-    assert!(message.contains("SIGXFSZ"), "{message}");
+    assert_has(&message, "SIGXFSZ");
     let log = hostile.scene.path("log");
     let written = fs::metadata(log).expect("it exists").len();
     assert_eq!(written, 256 << 20);
@@ -288,7 +288,7 @@ entry f (n: i64): i64 = let xs = scan (+) 0 (iota n) in xs[n / 2]
 ";
     hostile.scene.write(&hostile.program, program);
     let [.., message] = hostile.failure(" --check blocks --memory 512");
-    assert!(message.contains("memory"), "{message}");
+    assert_has(&message, "memory");
 }
 
 /// The other run takes longer than this one's time limit.

@@ -1,11 +1,10 @@
 //! Generated inputs: a failure is found, shrunk, repeated and kept.
 
-use super::scene::{Run, Scene};
+use super::scene::{Run, Scene, assert_has};
 use super::{build_dir, repeat_command};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A known compiler bug: full reductions of f16 on multicore return 0.
@@ -64,7 +63,7 @@ fn a_bug_without_a_test_case_is_found_and_shrunk() {
     run.ends_with(1);
     let (outcome, message) = run.case("differential", "sum");
     assert_eq!(outcome, "fail");
-    assert!(message.contains("got 0.0"), "{message}");
+    assert_has(message, "got 0.0");
     // One element, for every seed.
     let input = message.split(SIMPLEST).nth(1).expect("the input is shown");
     let elements = input.split(']').next().unwrap_or_default();
@@ -84,17 +83,8 @@ fn the_repeat_command_reproduces_the_failure() {
         "{line}"
     );
 
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_futhark-conformance"));
-    let folder = program.parent().expect("the program lies in a folder");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(bench.scene.path("."))
-        .env("PATH", format!("{}:{path}", folder.display()))
-        .output()
-        .expect("a shell starts");
-    let again = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{again}");
+    let scene = &bench.scene;
+    let again = scene.ended(&mut scene.shell(&line)).ends_with(1);
     let (_, message) = run.case("differential", "sum");
     let first = message.lines().next().unwrap_or_default();
     assert!(again.contains(first), "{again}\n{first}");
@@ -138,7 +128,7 @@ fn failing_inputs_are_kept_and_tried_first() {
     fs::write(&ours, long).expect("the folder can be written");
     let run = bench.differential("--seed 99");
     let (_, message) = run.case("differential", "sum");
-    assert!(message.contains("xs = [1.0f16, 2.0, 3.0]"), "{message}");
+    assert_has(message, "xs = [1.0f16, 2.0, 3.0]");
 
     // Only this input, and on a backend without the bug.
     let file = ours.to_str().expect("a path in UTF-8");
@@ -170,11 +160,11 @@ esac
     let run = bench.differential("--seed 1");
     let (outcome, message) = run.case("differential", "wild");
     assert_eq!(outcome, "fail", "{}", run.shown());
-    assert!(message.contains("SIGSEGV"), "{message}");
+    assert_has(message, "SIGSEGV");
     let kept = bench.kept();
     assert_eq!(kept.len(), 1, "{kept:?}");
     let text = fs::read_to_string(&kept[0]).expect("it can be read");
-    assert!(text.contains("the process died"), "{text}");
+    assert_has(&text, "the process died");
     let file = kept[0].to_str().expect("a path in UTF-8");
     let again = bench.differential(&format!("--input {file}"));
     assert!(again.case("differential", "wild").1.contains("SIGSEGV"));
@@ -191,7 +181,7 @@ fn an_endless_call_is_not_a_failure() {
     run.ends_with(0);
     let (outcome, message) = run.case("differential", "spin");
     assert_eq!(outcome, "skip");
-    assert!(message.contains("too slow for this check"), "{message}");
+    assert_has(message, "too slow for this check");
     assert_eq!(run.case("differential", "fine").0, "pass");
 }
 
@@ -262,7 +252,7 @@ fn c_is_compared_with_another_compiler() {
     let alone = bench.run(arguments);
     let (outcome, message) = alone.case("differential", "");
     assert_eq!(outcome, "skip");
-    assert!(message.contains("--against"), "{message}");
+    assert_has(message, "--against");
     let all = futhark_safe::compile::Compiler::all();
     let Some(other) = all.iter().rev().nth(1) else {
         return;
@@ -303,11 +293,11 @@ fn a_crash_of_an_unsafe_program_is_possible_by_its_own_word() {
     assert_eq!(outcome, "skip");
     let place = format!("{}.fut:4", bench.name);
     for words in ["possible by the program's own word", &*place, "crash"] {
-        assert!(message.contains(words), "{message}");
+        assert_has(message, words);
     }
     let (outcome, message) = run.case("server", "hidden");
     assert_eq!(outcome, "skip");
-    assert!(message.contains("no test block shows"), "{message}");
+    assert_has(message, "no test block shows");
     assert!(bench.kept().is_empty());
 }
 

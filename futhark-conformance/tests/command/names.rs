@@ -1,11 +1,8 @@
 //! Names of files and texts of compilers that would do harm in a terminal, a log, a shell or a page.
 
-use super::scene::{PROGRAM, Scene};
-use super::text;
+use super::scene::{PROGRAM, Scene, assert_has};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::process::Command;
 
 /// Fails if a terminal or a CI system would take something in the text as a command.
 fn assert_harmless(text: &str) {
@@ -36,7 +33,7 @@ esac"#;
     let run = scene.run(". --all --backend c --check compile --junit junit.xml --html page.html");
     let shown = run.ends_with(1);
     assert_harmless(&shown);
-    assert!(shown.contains(r"\::error::from a compiler"), "{shown}");
+    assert_has(&shown, r"\::error::from a compiler");
     for file in ["junit.xml", "page.html"] {
         let file = scene.read(file);
         assert!(file.contains("from a compiler"), "{file}");
@@ -53,19 +50,8 @@ esac"#;
         .expect("a failure has a command");
     let end = repeat.find("\n\n").unwrap_or(repeat.len());
     let repeat = &repeat[..end];
-    let folder = Path::new(env!("CARGO_BIN_EXE_futhark-conformance"))
-        .parent()
-        .unwrap();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let again = Command::new("bash")
-        .args(["-c", repeat])
-        .current_dir(scene.path("."))
-        .env("PATH", format!("{}:{path}", folder.display()))
-        .output()
-        .expect("bash starts");
-    let shown = text(&again);
-    assert_eq!(again.status.code(), Some(1), "{repeat}\n{shown}");
-    assert!(shown.contains("1 check: 0 passed, 1 failed"), "{shown}");
+    let shown = scene.ended(&mut scene.shell(repeat)).ends_with(1);
+    assert_has(&shown, "1 check: 0 passed, 1 failed");
 }
 
 #[test]

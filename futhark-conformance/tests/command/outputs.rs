@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use super::scene::Scene;
+use super::scene::{Scene, assert_has};
 use super::{build_dir, needs, text};
 use std::fs::{File, OpenOptions};
 use std::process::Stdio;
@@ -67,8 +67,6 @@ fn a_report_on_a_full_disk_is_an_error() {
     let shown = run.shown();
     // Whether the first line or a later one did not fit.
     assert!(matches!(run.code(), Some(2 | 3)), "{shown}");
-    assert!(
-        shown.contains("/dev/full") && shown.contains("No space left"),
-        "{shown}"
-    );
+    assert_has(&shown, "/dev/full");
+    assert_has(&shown, "No space left");
 }

@@ -1,7 +1,7 @@
 //! `run` checks programs that `prepare` recorded, without a compiler. Recording needs a Futhark
 //! compiler and a C compiler.
 
-use super::scene::{Run, Scene};
+use super::scene::{Run, Scene, assert_has};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,10 +125,8 @@ fn changed_files_invalidate_a_recording() {
     let bytes = fs::read(&library).expect("the file can be read");
     change(&library, &bytes);
     let text = message();
-    assert!(
-        text.contains("/libfut_") && text.contains("is not what the Futhark compiler generated"),
-        "{text}"
-    );
+    assert_has(&text, "/libfut_");
+    assert_has(&text, "is not what the Futhark compiler generated");
     fs::write(&library, &bytes).expect("the file can be written");
 
     let imported = elsewhere.path("programs/parts/twice.fut");

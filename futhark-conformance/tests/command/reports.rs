@@ -1,6 +1,6 @@
 //! The subcommands `report` and `diff`, on files as `run --json` writes them.
 
-use super::scene::{Run, Scene};
+use super::scene::{Run, Scene, assert_has};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -58,24 +58,24 @@ fn parts_are_merged_in_every_format() {
         "1 2 --json out/all.jsonl --junit out/j.xml --html out/h.html",
     );
     let shown = output.ends_with(1);
-    assert!(
-        shown.contains("FAIL (crash) b.fut [c, cpu, 0.25.32] blocks main #0"),
-        "{shown}"
+    assert_has(
+        &shown,
+        "FAIL (crash) b.fut [c, cpu, 0.25.32] blocks main #0",
     );
-    assert!(
-        shown.contains("repeat: futhark-conformance run b.fut --backend c --futhark /x/futhark"),
-        "{shown}"
+    assert_has(
+        &shown,
+        "repeat: futhark-conformance run b.fut --backend c --futhark /x/futhark",
     );
     let junit = folder.read("out/j.xml");
-    assert!(
-        junit.contains(r#"name="c, 0.25.32" tests="2" skipped="0" errors="1" failures="0""#),
-        "{junit}"
+    assert_has(
+        &junit,
+        r#"name="c, 0.25.32" tests="2" skipped="0" errors="1" failures="0""#,
     );
-    assert!(junit.contains("died &amp; &lt;left&gt;"), "{junit}");
+    assert_has(&junit, "died &amp; &lt;left&gt;");
     let html = folder.read("out/h.html");
-    assert!(
-        html.contains("<pre class=\"message\">died &#38; &#60;left&#62;</pre>"),
-        "{html}"
+    assert_has(
+        &html,
+        "<pre class=\"message\">died &#38; &#60;left&#62;</pre>",
     );
     // The merged report can be read, and is not a part.
     let again = report(&folder, "out/all.jsonl");
@@ -93,7 +93,7 @@ fn the_exit_code_is_that_of_the_merged_run() {
     part(&folder, "half", "2/2", &[record("a.fut", "pass", "")]);
     let half = report(&folder, "half");
     let said = half.ends_with(3);
-    assert!(said.contains("missing: part 1/2"), "{said}");
+    assert_has(&said, "missing: part 1/2");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn an_interrupted_run_is_reported_as_incomplete() {
     folder.write("cut", cut);
     let output = report(&folder, "cut --json again");
     let said = output.ends_with(3);
-    assert!(said.contains("missing: the end of cut"), "{said}");
+    assert_has(&said, "missing: the end of cut");
     // A merged report of an incomplete run is incomplete, too.
     report(&folder, "again").ends_with(3);
 }
@@ -123,10 +123,7 @@ fn damaged_files_are_named_with_the_line() {
     );
     let output = report(&folder, "bad --html h.html");
     let said = output.ends_with(2);
-    assert!(
-        said.contains("failed to read bad, line 3: invalid record"),
-        "{said}"
-    );
+    assert_has(&said, "failed to read bad, line 3: invalid record");
     assert!(!folder.path("h.html").exists(), "nothing is written");
     report(&folder, "nowhere").ends_with(2);
     run(&folder, "report").ends_with(2);
@@ -157,10 +154,8 @@ fn two_runs_are_compared() {
 
     let fixed = run(&folder, "diff new old");
     let shown = fixed.ends_with(0);
-    assert!(
-        shown.contains("fixed:\n  a.fut") && shown.contains("lost coverage:\n  b.fut"),
-        "{shown}"
-    );
+    assert_has(&shown, "fixed:\n  a.fut");
+    assert_has(&shown, "lost coverage:\n  b.fut");
 
     let alone = run(&folder, "diff old");
     alone.ends_with(3);
@@ -182,11 +177,11 @@ fn an_unexpected_pass_is_not_broken() {
     );
     let output = run(&folder, "diff old new");
     let shown = output.ends_with(0);
-    assert!(
-        shown.contains("passing unexpectedly:\n  a.fut on c blocks:main #0: passed, but"),
-        "{shown}"
+    assert_has(
+        &shown,
+        "passing unexpectedly:\n  a.fut on c blocks:main #0: passed, but",
     );
-    assert!(shown.contains("0 broken"), "{shown}");
+    assert_has(&shown, "0 broken");
 }
 
 #[test]
@@ -205,7 +200,7 @@ fn a_difference_names_every_program_and_backend() {
     let shown = output.shown();
     let expected = "broken:\n  a.fut on c, multicore blocks:main #0 and 1 more: it died\n    \
                     b.fut on c blocks:main #0\n";
-    assert!(shown.contains(expected), "{shown}");
+    assert_has(&shown, expected);
 }
 
 #[test]
@@ -253,14 +248,14 @@ fn two_reports_cannot_have_one_file() {
     ] {
         fs::create_dir_all(folder.path("x")).unwrap();
         let said = report(&folder, &format!("a {files}")).ends_with(2);
-        assert!(said.contains("name the same file"), "{said}");
+        assert_has(&said, "name the same file");
     }
     assert_eq!(folder.read("out"), "old");
     // A device takes any number of reports, and stays one.
     let both = report(&folder, "a --junit /dev/null --html /dev/null");
     both.ends_with(0);
     let shown = report(&folder, "a --json /dev/stdout").shown();
-    assert!(shown.contains("{\"records\":1}"), "{shown}");
+    assert_has(&shown, "{\"records\":1}");
     // A report can replace its own file.
     report(&folder, "a --json a").ends_with(0);
     report(&folder, "a").ends_with(0);
@@ -292,7 +287,7 @@ fn a_program_is_not_replaced_by_a_report() {
     folder.write("a.fut", "entry f = 1i32");
     for option in ["--json", "--junit", "--html"] {
         let said = report(&folder, &format!("a {option} a.fut")).ends_with(2);
-        assert!(said.contains("its name is that of a program"), "{said}");
+        assert_has(&said, "its name is that of a program");
     }
     assert_eq!(folder.read("a.fut"), "entry f = 1i32");
 }
@@ -330,15 +325,12 @@ fn a_baseline_shows_what_is_new_and_what_is_fixed() {
     );
 
     let summary = folder.read("s.md");
-    assert!(summary.contains("<b>1 new</b>"), "{summary}");
+    assert_has(&summary, "<b>1 new</b>");
     let (first, second) = (summary.find("died of 5"), summary.find("died before"));
     assert!(first.unwrap() < second.unwrap(), "{summary}");
-    assert!(
-        summary.contains("| c | cpu | 0.25.32 | 1 | **2**"),
-        "{summary}"
-    );
+    assert_has(&summary, "| c | cpu | 0.25.32 | 1 | **2**");
     let html = folder.read("h.html");
-    assert!(html.contains("1 broken, 1 fixed"), "{html}");
+    assert_has(&html, "1 broken, 1 fixed");
     assert_eq!(html.matches("1 new</span>").count(), 1, "{html}");
 
     let damaged = report(&folder, "new --baseline s.md");
@@ -357,7 +349,7 @@ fn a_report_may_have_lines_of_later_versions() {
     folder.write("later", with);
     let output = report(&folder, "old --baseline later");
     let shown = output.shown();
-    assert!(shown.contains("1 unchanged"), "{shown}");
+    assert_has(&shown, "1 unchanged");
     report(&folder, "later").ends_with(0);
 }
 

@@ -11,6 +11,12 @@ use std::process::{Command, Output};
 /// The smallest program.
 pub const PROGRAM: &str = "entry f (x: i32): i32 = x\n";
 
+/// Fails, and shows the text, unless it has the words.
+#[track_caller]
+pub fn assert_has(text: &str, words: &str) {
+    assert!(text.contains(words), "no {words:?} in\n{text}");
+}
+
 pub struct Scene {
     folder: tempfile::TempDir,
     /// The newest compiler.
@@ -91,6 +97,19 @@ impl Scene {
     pub fn run_with(&self, further: &[&str], arguments: &str) -> Run {
         let mut command = self.compiling(&format!("run --json report.jsonl {arguments}"));
         self.ended(command.args(further))
+    }
+
+    /// A command line for a shell that finds the command.
+    pub fn shell(&self, line: &str) -> Command {
+        let program = Path::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+        let folder = program.parent().expect("it is in a folder").display();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", line])
+            .env("PATH", format!("{folder}:{path}"));
+        command.current_dir(self.folder.path());
+        command
     }
 
     /// The outcome of a command, with the lines of `report.jsonl`.

@@ -1,7 +1,7 @@
 //! Which jobs run: the quick run, budgets, excluded programs, parts, and interrupted runs.
 
 use super::list_constructs;
-use super::scene::{Run, Scene};
+use super::scene::{Run, Scene, assert_has};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -95,8 +95,8 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
     list_constructs(&scene.path(""), &listed);
     let (chosen, said) = ran(".");
     assert_eq!(chosen, programs(&["sub/c.fut"]), "{said}");
-    assert!(said.contains("quick run: 1 of 3 jobs cover"), "{said}");
-    assert!(said.contains("--all runs all): 2 jobs, about"), "{said}");
+    assert_has(&said, "quick run: 1 of 3 jobs cover");
+    assert_has(&said, "--all runs all): 2 jobs, about");
 
     let named = programs(&["b.fut", "sub/c.fut"]);
     assert_eq!(ran(". b.fut").0, named, "a named program is checked");
@@ -104,7 +104,7 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
     // The list counts below its folder.
     let (chosen, said) = ran("sub");
     assert_eq!(chosen, programs(&["sub/c.fut"]));
-    assert!(said.contains("quick run: 1 of 1 job"), "{said}");
+    assert_has(&said, "quick run: 1 of 1 job");
     scene.write("b.fut", format!("{GOOD}entry f (x: f64) = x\n"));
     assert_eq!(
         ran(".").0,
@@ -123,10 +123,7 @@ fn excluded_programs_are_left_out_and_named_in_the_header() {
     run_all.ends_with(0);
     assert_eq!(ran(&run_all), ["a.fut"]);
     let report = scene.read("report.jsonl");
-    assert!(
-        report.contains(r#""--exclude","slow/*","--exclude","c.fut""#),
-        "{report}"
-    );
+    assert_has(&report, r#""--exclude","slow/*","--exclude","c.fut""#);
     let said = run(&scene, "a.fut --exclude *").ends_with(2);
     assert!(said.contains("--exclude leaves no program"));
 }
@@ -141,7 +138,7 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
     let said = short.ends_with(0);
     assert_eq!(ran(&short), ["a.fut"]);
     let words = "--budget 1m left out 1 of 2 jobs (about 17 min)";
-    assert!(said.contains(words), "{said}");
+    assert_has(&said, words);
     // Everything fits, the constructs notwithstanding.
     let long = run(&scene, ". --budget 1h");
     long.ends_with(1);
@@ -251,7 +248,7 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
     let kept = report.matches("{\"kind\":\"finished\"").count();
 
     let said = run(&scene, &format!("{options} --seed 7 --resume")).ends_with(2);
-    assert!(said.contains("expected seed 1, got 7"), "{said}");
+    assert_has(&said, "expected seed 1, got 7");
 
     // An unfinished line, and a record of a job that did not end.
     let record = report.lines().find(|line| line.starts_with("{\"program\""));
@@ -260,14 +257,14 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
     let resumed = run(&scene, &format!("{options} --resume"));
     let said = resumed.ends_with(1);
     let words = format!("keeps the results of {kept} job");
-    assert!(said.contains(&words), "{said}");
+    assert_has(&said, &words);
     assert_eq!(results(&resumed), expected);
 
     // Nothing is left to do, except for a program that has changed.
     scene.write("d.fut", GOOD);
     let said = run(&scene, &format!("{options} --resume")).ends_with(0);
-    assert!(said.contains("4 programs, 1 job:\n  Futhark "), "{said}");
-    assert!(said.contains("keeps the results of 3 jobs"), "{said}");
+    assert_has(&said, "4 programs, 1 job:\n  Futhark ");
+    assert_has(&said, "keeps the results of 3 jobs");
 }
 
 #[test]
@@ -295,18 +292,16 @@ fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
     );
     scene.write("lib/inc.fut", "def inc (x: i32) = x + 2\n");
     let said = run(" --resume", 1);
-    assert!(said.contains("keeps the results of 2 jobs"), "{said}");
+    assert_has(&said, "keeps the results of 2 jobs");
     scene.write("c.out", "8\n");
     let said = run(" --resume", 1);
-    assert!(said.contains("keeps the results of 2 jobs"), "{said}");
-    assert!(
-        said.contains("c.fut") && said.contains("2 failed"),
-        "{said}"
-    );
+    assert_has(&said, "keeps the results of 2 jobs");
+    assert_has(&said, "c.fut");
+    assert_has(&said, "2 failed");
     let said = run(" --resume", 1);
-    assert!(said.contains("keeps the results of 3 jobs"), "{said}");
+    assert_has(&said, "keeps the results of 3 jobs");
     scene.write("b.fut.tuning", "main.suff_outer_par_0=1\n");
     let said = run(" --resume", 1);
-    assert!(said.contains("keeps the results of 2 jobs"), "{said}");
-    assert!(said.contains("has no tuning parameter"), "{said}");
+    assert_has(&said, "keeps the results of 2 jobs");
+    assert_has(&said, "has no tuning parameter");
 }
