@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use futhark_conformance::emulated::FINDINGS;
-use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Array, Batch, Context, Library, Value};
 use futhark_safe::{Backend, Config, ErrorKind, Result};
 
@@ -25,13 +24,7 @@ fn on_the_device(test: &str, settings: &str, check: fn(&Library)) {
         return;
     }
     for backend in [Backend::Cuda, Backend::Hip] {
-        let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("batches.fut");
-        std::fs::write(&source, PROGRAM).unwrap();
-        let build = Build::new(&source, backend)
-            .out_dir(support::kept())
-            .fast(true);
-        check(&Library::build(&build).unwrap());
+        check(&support::library("batches.fut", PROGRAM, backend));
         assert!(!findings().contains("host buffer"), "{}", findings());
     }
 }

@@ -10,71 +10,62 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// A case and its settings.
-const CASES: &[(&str, &str)] = &[
-    ("errors_of_the_driver", ""),
-    ("errors_of_the_compiler", ""),
-    ("grids_of_every_shape", ""),
-    ("grids_of_every_shape", "delayed,blocks=reversed"),
-    ("grids_of_every_shape", "unguarded,threads=3"),
-    ("barriers_and_shared_memory", ""),
-    ("barriers_and_shared_memory", "order=reversed,threads=2"),
-    (
-        "barriers_and_shared_memory",
-        "order=alternating,blocks=reversed",
-    ),
-    ("forward_order", ""),
-    ("reversed_order", "order=reversed"),
-    ("alternating_order", "order=alternating"),
-    ("threads_end_after_different_barriers", ""),
-    (
-        "threads_end_after_different_barriers",
-        "order=alternating,threads=3",
-    ),
-    ("failures_after_a_barrier", ""),
-    ("limits_of_a_launch", ""),
-    ("out_of_range_after", ""),
-    ("out_of_range_after", "delayed,threads=2"),
-    ("out_of_range_before", ""),
-    ("writes_next_to_an_allocation", ""),
-    ("use_of_freed_memory", ""),
-    ("freed_twice", ""),
-    ("leaks", ""),
-    ("leaks", "unguarded"),
-    ("divergent_barriers", ""),
-    ("endless_kernels", "seconds=1"),
-    ("endless_kernels", "seconds=1,threads=2"),
-    ("divisions", ""),
-    ("stack_overflow", ""),
-    ("invalid_texts", ""),
-    ("large_stack_frames", ""),
-    ("beyond_shared_memory", ""),
-    ("invalid_addresses", ""),
-    ("empty_copies", ""),
-    ("empty_copies", "delayed"),
-    ("destroyed_contexts", ""),
-    ("primary_contexts", ""),
-    ("contexts_of_addresses", ""),
-    ("freeing_waits_for_the_owning_context", "delayed"),
-    ("no_temporary_folder", ""),
-    ("hip_without_devices", "devices=0"),
-    ("delayed_copies_wait_for_a_sync", "delayed"),
-    ("copies_run_at_once_by_default", ""),
-    (
-        "requested_failures",
-        "fail-allocation=2,fail-copy=2,fail-launch=2",
-    ),
-    ("fresh_memory_is_poisoned", "poison=0x5b"),
-    ("damaged_images", ""),
-    ("halves", ""),
-    ("hip_runs_and_recovers", ""),
-];
+/// The cases, each with the settings of its runs.
+const CASES: &str = "\
+errors_of_the_driver: default
+errors_of_the_compiler: default
+grids_of_every_shape: default delayed,blocks=reversed unguarded,threads=3
+barriers_and_shared_memory: default order=reversed,threads=2 order=alternating,blocks=reversed
+forward_order: default
+reversed_order: order=reversed
+alternating_order: order=alternating
+threads_end_after_different_barriers: default order=alternating,threads=3
+failures_after_a_barrier: default
+limits_of_a_launch: default
+out_of_range_after: default delayed,threads=2
+out_of_range_before: default
+writes_next_to_an_allocation: default
+use_of_freed_memory: default
+freed_twice: default
+leaks: default unguarded
+divergent_barriers: default
+endless_kernels: seconds=1 seconds=1,threads=2
+divisions: default
+stack_overflow: default
+invalid_texts: default
+large_stack_frames: default
+beyond_shared_memory: default
+invalid_addresses: default
+empty_copies: default delayed
+destroyed_contexts: default
+primary_contexts: default
+contexts_of_addresses: default
+freeing_waits_for_the_owning_context: delayed
+no_temporary_folder: default
+hip_without_devices: devices=0
+delayed_copies_wait_for_a_sync: delayed
+copies_run_at_once_by_default: default
+requested_failures: fail-allocation=2,fail-copy=2,fail-launch=2
+fresh_memory_is_poisoned: poison=0x5b
+damaged_images: default
+halves: default
+hip_runs_and_recovers: default";
+
+/// The cases with one of their settings each.
+fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = CASES.lines().map(|line| line.split_once(": ").unwrap());
+    let pairs =
+        |(case, all): (&'static str, &'static str)| all.split(' ').map(move |one| (case, one));
+    lines
+        .flat_map(pairs)
+        .map(|(case, one)| (case, one.trim_start_matches("default")))
+}
 
 #[test]
 fn every_case_passes() {
     let Some(device) = device() else { return };
     let mut broken = String::new();
-    for (case, settings) in CASES {
+    for (case, settings) in cases() {
         let output = device.run(case, settings, &[]);
         if !output.status.success() {
             broken += &format!("{case} [{settings}]: {}\n{}", output.status, text(&output));
@@ -89,10 +80,7 @@ fn every_case_is_run() {
     let named = source.split("CASE(").skip(2);
     for case in named.filter_map(|rest| rest.split(')').next()) {
         let elsewhere = ["no_compiler", "faults_of_the_host", "common_kernels"].contains(&case);
-        assert!(
-            elsewhere || CASES.iter().any(|(name, _)| *name == case),
-            "{case}"
-        );
+        assert!(elsewhere || cases().any(|(name, _)| name == case), "{case}");
     }
 }
 
@@ -203,15 +191,9 @@ fn too_large_blocks_are_errors_and_the_context_stays_usable() {
 #[test]
 fn the_portable_fiber_switch_works() {
     let Some(device) = portable() else { return };
-    for case in [
-        "barriers_and_shared_memory",
-        "out_of_range_after",
-        "stack_overflow",
-        "alternating_order",
-        "threads_end_after_different_barriers",
-        "failures_after_a_barrier",
-        "divergent_barriers",
-    ] {
+    let cases = "barriers_and_shared_memory out_of_range_after stack_overflow alternating_order \
+                 threads_end_after_different_barriers failures_after_a_barrier divergent_barriers";
+    for case in cases.split(' ') {
         let output = device.run(case, "order=alternating", &[]);
         assert!(output.status.success(), "{case}: {}", text(&output));
     }

@@ -2,7 +2,6 @@
 
 mod support;
 
-use futhark_safe::compile::Build;
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, Device, ErrorKind, Result};
 
@@ -12,13 +11,7 @@ entry checked (xs: []i32): i32 = i32.sum (map (\\x -> xs[x]) xs)
 ";
 
 fn library(backend: Backend) -> Library {
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("settings.fut");
-    std::fs::write(&source, PROGRAM).unwrap();
-    let build = Build::new(&source, backend)
-        .out_dir(support::kept())
-        .fast(true);
-    Library::build(&build).unwrap()
+    support::library("settings.fut", PROGRAM, backend)
 }
 
 fn run(library: &Library, config: &Config) -> Result<Device> {

@@ -37,17 +37,8 @@ fn a_harness_finds_runs_and_reports() -> Result<(), Box<dyn Error>> {
     if needs::compiler_path().is_none() {
         return Ok(());
     }
-    let folder = tempfile::tempdir()?;
+    let folder = programs("slow.fut")?;
     let at = |name: &str| folder.path().join(name);
-    let program = |entry: &str, result: u8| {
-        format!(
-            "-- ==\n-- entry: {entry}\n-- input {{ 1 }} output {{ {result} }}\nentry {entry} (x: i32) = x\n"
-        )
-    };
-    fs::write(at("good.fut"), program("main", 1))?;
-    fs::write(at("bad.fut"), program("main", 2))?;
-    fs::write(at("slow.fut"), program("slow", 2))?;
-    fs::write(at("library.fut"), "def f (x: i32) = x\n")?;
 
     let mut corpus = Corpus::find([folder.path()])?;
     assert_eq!(corpus.exclude("slow*"), 1);
@@ -105,27 +96,30 @@ fn a_harness_finds_runs_and_reports() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn programs_are_tests() {
-    if needs::compiler_path().is_none() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+/// A folder with a program that passes, two that fail, and a library.
+fn programs(other: &str) -> std::io::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
     let case = |result| {
         format!("-- ==\n-- input {{ 1 }} output {{ {result} }}\nentry main (x: i32) = x\n")
     };
     for (name, text) in [
         ("good.fut", case(1)),
         ("bad.fut", case(2)),
-        ("known.fut", case(2)),
+        (other, case(2)),
         ("library.fut", "def f (x: i32) = x\n".to_owned()),
-        (
-            "expectations.toml",
-            "[[expect]]\nprogram = \"known.fut\"\ncheck = \"blocks\"\nreason = \"wrong\"\n"
-                .to_owned(),
-        ),
     ] {
-        fs::write(folder.path().join(name), text).unwrap();
+        fs::write(folder.path().join(name), text)?;
     }
+    Ok(folder)
+}
+
+fn programs_are_tests() {
+    if needs::compiler_path().is_none() {
+        return;
+    }
+    let folder = programs("known.fut").unwrap();
+    let known = "[[expect]]\nprogram = \"known.fut\"\ncheck = \"blocks\"\nreason = \"wrong\"\n";
+    fs::write(folder.path().join("expectations.toml"), known).unwrap();
     let run = |arguments: &[&str]| {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command

@@ -20,11 +20,11 @@ mod support;
 use child::{LIBRARY, REPORT};
 use futhark_conformance::emulated::{Emulated, FINDINGS};
 use futhark_safe::Backend;
-use futhark_safe::compile::Compiler;
+use futhark_safe::compile::{Compiler, process};
 use outcome::{Ending, NEVER_FREED, Outcome, Table};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// If set, the strides are 1, and host backends use every installed compiler.
 const FULL: &str = "FUTHARK_TESTS_FULL";
@@ -198,13 +198,16 @@ impl Walker {
             };
             setting.envs(emulated.environment(&of_device));
         }
-        let (status, said) = self.run(command);
+        let (status, said) = match process::run_within(&mut command, Some(LIMIT)) {
+            Ok(output) => (Some(output.status), output.stderr()),
+            Err(blocked) => (None, blocked.to_string()),
+        };
         let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap_or_default();
         let ending = match status {
             Some(status) if status.success() => serde_json::from_str(&read(&report))
                 .unwrap_or_else(|error| Ending::Died(format!("no report: {error}"))),
             Some(status) => Ending::Died(format!("{status}\n{said}")),
-            None => Ending::Died(format!("blocked\n{said}")),
+            None => Ending::Died(said.clone()),
         };
         let mut findings = read(&findings);
         if !self.backend.is_gpu() {
@@ -212,28 +215,6 @@ impl Walker {
         }
         let met = said.contains("fails, as requested");
         (met, Outcome { ending, findings })
-    }
-
-    /// Runs a process: its status, or `None` if it had to be ended, and what it wrote to stderr.
-    fn run(&self, mut command: Command) -> (Option<ExitStatus>, String) {
-        let path = self.file("stderr");
-        let stderr = std::fs::File::create(&path).expect("the folder can be written");
-        command.stdout(Stdio::null()).stderr(stderr);
-        let mut child = command.spawn().expect("this program can be run again");
-        let start = Instant::now();
-        let status = loop {
-            let status = child.try_wait().expect("a child can be waited for");
-            if status.is_some() || start.elapsed() > LIMIT {
-                break status;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        };
-        if status.is_none() {
-            child.kill().expect("a child can be ended");
-            child.wait().expect("a child can be waited for");
-        }
-        let said = std::fs::read(&path).expect("the folder can be read");
-        (status, String::from_utf8_lossy(&said).into_owned())
     }
 
     fn file(&self, name: &str) -> PathBuf {

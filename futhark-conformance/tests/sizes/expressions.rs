@@ -158,27 +158,10 @@ pub fn check_branches(backend: Backend, compiler: &Compiler) {
     }
 }
 
+#[rustfmt::skip]
 const EXTREMES: [i64; 20] = [
-    i64::MIN,
-    i64::MIN + 1,
-    -(1 << 32) - 1,
-    -(1 << 31),
-    -25,
-    -1,
-    0,
-    1,
-    2,
-    24,
-    3_037_000_500,
-    1 << 31,
-    1 << 32,
-    (1 << 32) + 1,
-    1 << 59,
-    1 << 60,
-    (1 << 61) + 1,
-    1 << 62,
-    i64::MAX - 1,
-    i64::MAX,
+    i64::MIN, i64::MIN + 1, -(1 << 32) - 1, -(1 << 31), -25, -1, 0, 1, 2, 24,
+    3_037_000_500, 1 << 31, 1 << 32, (1 << 32) + 1, 1 << 59, 1 << 60, (1 << 61) + 1, 1 << 62, i64::MAX - 1, i64::MAX,
 ];
 
 /// Expressions over an array `xss` of shape `[n][m]`, of which one is 0 and the other is huge, and a number `a`. The value

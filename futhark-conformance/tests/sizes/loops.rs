@@ -105,14 +105,8 @@ fn known_mistakes(backend: Backend) -> BTreeSet<&'static str> {
 }
 
 /// Numbers that are negative whatever the number of threads.
-const NEGATIVE: [i64; 6] = [
-    i64::MIN,
-    i64::MIN + 1,
-    -(1 << 32) - 1,
-    -(1 << 31) - 1,
-    -5000,
-    -1,
-];
+#[rustfmt::skip]
+const NEGATIVE: [i64; 6] = [i64::MIN, i64::MIN + 1, -(1 << 32) - 1, -(1 << 31) - 1, -5000, -1];
 
 /// A call that takes longer does not end.
 fn limit() -> Duration {
@@ -201,16 +195,8 @@ fn arguments(backend: Backend, threads: usize) -> Vec<[i64; 2]> {
     let all = match backend {
         Backend::OpenCl => vec![-5000, 2],
         _ => {
-            let mut all = vec![
-                0,
-                1,
-                5,
-                -2,
-                1 - threads,
-                -threads,
-                -threads - 1,
-                -3 * threads,
-            ];
+            let mut all = vec![0, 1, 5, -2];
+            all.extend([1 - threads, -threads, -threads - 1, -3 * threads]);
             all.extend(NEGATIVE);
             all
         }

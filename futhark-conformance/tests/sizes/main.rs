@@ -34,40 +34,10 @@ const MAX: i64 = i64::MAX;
 const HUGE: i64 = 1 << 48;
 
 /// The values of each argument, by the number of arguments.
+#[rustfmt::skip]
 const ALL: [&[i64]; 4] = [
-    &[
-        MIN,
-        MIN + 1,
-        -HUGE,
-        -25,
-        -5,
-        -1,
-        0,
-        1,
-        3,
-        23,
-        24,
-        25,
-        HUGE,
-        MAX - 1,
-        MAX,
-    ],
-    &[
-        MIN,
-        -HUGE,
-        -5,
-        -3,
-        -1,
-        0,
-        1,
-        3,
-        8,
-        24,
-        25,
-        HUGE,
-        (1 << 62) + 1,
-        MAX,
-    ],
+    &[MIN, MIN + 1, -HUGE, -25, -5, -1, 0, 1, 3, 23, 24, 25, HUGE, MAX - 1, MAX],
+    &[MIN, -HUGE, -5, -3, -1, 0, 1, 3, 8, 24, 25, HUGE, (1 << 62) + 1, MAX],
     &[MIN, -5, -3, -1, 0, 2, 4, 24, HUGE, MAX],
     &[MIN, -3, -2, 0, 1, 2, MAX],
 ];

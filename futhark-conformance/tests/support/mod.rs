@@ -3,6 +3,9 @@
 pub mod needs;
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};
+use futhark_safe::Backend;
+use futhark_safe::compile::Build;
+use futhark_safe::dynamic::Library;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,8 +20,16 @@ pub fn emulated() -> Option<Emulated> {
     needs::or_skip(Emulated::build(&kept()).map_err(|error| format!("{error:#}")))
 }
 
+/// A program, built for a backend.
+#[allow(dead_code, reason = "only tests of one program use it")]
+pub fn library(name: &str, program: &str, backend: Backend) -> Library {
+    let source = kept().join(name);
+    write_at_once(&source, program);
+    let build = Build::new(&source, backend).out_dir(kept()).fast(true);
+    Library::build(&build).unwrap()
+}
+
 /// Replaces a file atomically: another test may compile it at the same time.
-#[allow(dead_code, reason = "only tests that compile programs use it")]
 pub fn write_at_once(path: &Path, text: &str) {
     let folder = path.parent().unwrap();
     std::fs::create_dir_all(folder).unwrap();
