@@ -11,7 +11,7 @@ use crate::elem::Element;
 use crate::error::{Error, Result};
 use crate::ffi::{self, Handle, Host, Output, RawMemory};
 use crate::program::handle::HasHandle;
-use crate::program::{HasArray, Program, Receive, filled};
+use crate::program::{HasArray, Program, Receive};
 
 /// An array of program `P` with elements of type `T` and rank `R`, in the memory of a
 /// context.
@@ -98,7 +98,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     }
 
     /// All elements, in row-major order. Waits until they are computed; on host backends they are, and it
-    /// does not wait for calls of other threads, except for `bool`.
+    /// does not wait for calls of other threads.
     ///
     /// # Errors
     ///
@@ -188,14 +188,12 @@ impl<P, T: Element, const R: usize> HasHandle for Array<P, T, R> {
 }
 
 impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
-    type Place = Option<Handle>;
-
-    fn output(place: &mut Option<Handle>) -> Output<'_> {
-        Output::value(<P as HasArray<T, R>>::TYPE, place)
+    fn output() -> Output {
+        Output::value(<P as HasArray<T, R>>::TYPE)
     }
 
-    fn finish(place: Option<Handle>) -> Self {
-        Array::from_handle(filled(place))
+    fn finish(output: Output) -> Self {
+        Array::from_handle(output.into_handle())
     }
 }
 

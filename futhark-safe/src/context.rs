@@ -357,11 +357,11 @@ impl<P: Program> Context<P> {
 
     /// Calls function number `function`, for generated code. Arguments are verified.
     #[doc(hidden)]
-    pub fn __call(
+    pub fn __call<const N: usize>(
         &self,
         function: usize,
-        inputs: &mut [Input<'_>],
-        outputs: &mut [Output<'_>],
+        inputs: [Input<'_>; N],
+        outputs: &mut [&mut Output],
     ) -> Result<()> {
         self.started.core.call(function, inputs, outputs)
     }

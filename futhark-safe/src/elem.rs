@@ -80,11 +80,6 @@ element! {
     bool => Bool, |b: bool| [u8::from(b)], |b: [u8; 1]| b[0] != 0;
 }
 
-/// A bool as C has it, in which each byte but 0 is true.
-pub(crate) fn truth<T: Element>(byte: u8) -> T {
-    T::from_c(Scalar8([byte, 0, 0, 0, 0, 0, 0, 0]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::sealed::Scalar;

@@ -218,8 +218,6 @@ mod start;
 pub mod stored;
 #[cfg(any(feature = "build", feature = "run"))]
 mod tuning;
-#[cfg(feature = "run")]
-mod typed;
 
 pub use error::{Error, ErrorKind, Place, Result};
 pub use futhark_manifest::{Backend, ElemType};
@@ -250,11 +248,9 @@ pub use {
 pub mod __private {
     pub use crate::ffi::{Input, LinkedTable, Output};
     pub use crate::program::{
-        Consumed, Linked, Receive, Slot, Value, consumed, observed, scalar, slot,
-    };
-    pub use crate::typed::{
-        blocks, check_rows, columns, element, fill, fill_two, from_elements, get, new_records,
-        no_variant, part, parts, rows, set_element, shape, unit,
+        Consumed, Linked, Receive, Slot, Value, blocks, check_rows, columns, consumed, element,
+        fill, fill_two, from_elements, get, new_records, no_variant, observed, part, parts, rows,
+        scalar, set_element, shape, slot, unit,
     };
     pub use futhark_sys::table::Raw as RawTable;
 }

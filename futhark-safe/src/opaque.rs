@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use crate::error::Result;
 use crate::ffi::{self, Handle, Output};
 use crate::program::handle::HasHandle;
-use crate::program::{OpaqueTag, Receive, filled};
+use crate::program::{OpaqueTag, Receive};
 
 /// A record, tuple, sum, abstract value or array of such, in the memory of a context.
 ///
@@ -22,7 +22,7 @@ use crate::program::{OpaqueTag, Receive, filled};
 ///
 /// Dropping it frees it, without waiting for a running call.
 pub struct Opaque<G> {
-    handle: Handle,
+    pub(crate) handle: Handle,
     tag: PhantomData<fn() -> G>,
 }
 
@@ -50,29 +50,13 @@ impl<G: OpaqueTag> Opaque<G> {
     }
 }
 
-impl<G: OpaqueTag> HasHandle for Opaque<G> {
-    fn handle(&self) -> &Handle {
-        &self.handle
+impl<G: OpaqueTag> Receive for G {
+    fn output() -> Output {
+        Output::value(G::TYPE)
     }
 
-    fn handle_mut(&mut self) -> &mut Handle {
-        &mut self.handle
-    }
-
-    fn into_handle(self) -> Handle {
-        self.handle
-    }
-}
-
-impl<G: OpaqueTag> Receive for Opaque<G> {
-    type Place = Option<Handle>;
-
-    fn output(place: &mut Option<Handle>) -> Output<'_> {
-        Output::value(G::TYPE, place)
-    }
-
-    fn finish(place: Option<Handle>) -> Self {
-        Opaque::from_handle(filled(place))
+    fn finish(output: Output) -> Self {
+        Opaque::from_handle(output.into_handle()).into()
     }
 }
 
@@ -115,20 +99,6 @@ macro_rules! __opaque {
             type Program = $program;
             const NAME: &'static str = $futhark;
             const TYPE: u32 = $number;
-        }
-
-        impl $crate::__private::Receive for $name {
-            type Place = <$crate::Opaque<$name> as $crate::__private::Receive>::Place;
-
-            fn output(place: &mut Self::Place) -> $crate::__private::Output<'_> {
-                <$crate::Opaque<$name> as $crate::__private::Receive>::output(place)
-            }
-
-            fn finish(place: Self::Place) -> Self {
-                $name {
-                    __value: <$crate::Opaque<$name> as $crate::__private::Receive>::finish(place),
-                }
-            }
         }
 
         impl ::core::convert::From<$crate::Opaque<$name>> for $name {

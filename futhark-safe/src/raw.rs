@@ -15,7 +15,7 @@ use futhark_manifest::Backend;
 
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{Core, Lent, backend_of};
+use crate::ffi::{Core, Lent, Output, backend_of};
 use crate::program::handle::HasHandle as _;
 use crate::program::{Linked as _, Program, Receive as _, ResultValue};
 
@@ -131,6 +131,7 @@ pub struct Raw<'a, C> {
 
 impl<'a, C: RawContext> Raw<'a, C> {
     fn new(core: &'a Arc<Core>) -> Result<Raw<'a, C>> {
+        let wrong_context = |message| Error::new(ErrorKind::WrongContext, Lent::OPERATION, message);
         let backend = backend_of(core.table())?;
         if backend != C::BACKEND {
             let message = format!(
@@ -139,21 +140,14 @@ impl<'a, C: RawContext> Raw<'a, C> {
                 C::BACKEND,
                 C::BACKEND
             );
-            return Err(Error::new(
-                ErrorKind::WrongContext,
-                Lent::OPERATION,
-                message,
-            ));
+            return Err(wrong_context(message));
         }
         // The C functions of a raw module are those of the linked table.
         let table = core.table();
         if !C::Program::tables().iter().any(|linked| linked.is(table)) {
-            return Err(Error::new(
-                ErrorKind::WrongContext,
-                Lent::OPERATION,
-                "the context belongs to a shared object, but the C functions are linked into this \
-                 binary: make the context with `Context::new`",
-            ));
+            let message = "the context belongs to a shared object, but the C functions are linked into \
+                           this binary: make the context with `Context::new`";
+            return Err(wrong_context(message.to_owned()));
         }
         Ok(Raw {
             lent: Lent::new(core)?,
@@ -226,7 +220,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
         // SAFETY: the caller's promise about the pointer is that of `Lent::adopt`, and `RawValue`
         // promises that its type is `types()[TYPE]`.
         let handle = unsafe { self.lent.adopt(pointer.cast(), S::TYPE) }?;
-        Ok(S::Value::finish(Some(handle)))
+        Ok(S::Value::finish(Output::of(handle)))
     }
 }
 

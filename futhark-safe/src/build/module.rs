@@ -187,7 +187,7 @@ impl Entries<'_> {{
         let form = entry.result_form(self.program);
         let results = tuple(form.components().map(|ty| self.rust_type(ty)));
         let get = self.begin_call("self.context", &entry.cfun);
-        let call = format!("self.context.__call({}, &mut [", self.number(&entry.cfun));
+        let call = format!("self.context.__call({}, [", self.number(&entry.cfun));
         let body = match form {
             ResultForm::One(_) => list(8, &get, &inputs, "])"),
             // Since 0.26.1 a tuple is one value, which is projected.

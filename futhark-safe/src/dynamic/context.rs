@@ -1,16 +1,18 @@
-//! A context of a library, and calls by name.
+//! A context of a library, calls by name, and batches of transfers.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
+use std::fmt;
 use std::sync::Arc;
 
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
 
 use super::array::Array;
 use super::library::{Library, list};
-use super::opaque::Opaque;
-use super::stored::Stored;
+use super::opaque::{Opaque, Stored};
 use super::value::{Arg, Scalar, Value};
-use crate::elem::{Element, Scalar8};
+use crate::batch::Download;
+use crate::elem::Element;
 use crate::error::{Error, Result};
 use crate::ffi::{self, Core, Handle, Input, Output};
 use crate::observe::Device;
@@ -67,17 +69,13 @@ impl Context {
             );
             Error::invalid("call", message)
         })?;
-        let mut inputs: Vec<Input<'_>> = args
-            .into_iter()
-            .map(|arg| match arg {
-                Arg::Borrow(value) => value.input(),
-                Arg::Consume(value) => value.into_input(),
-                Arg::ConsumeMut(value) => value.input_in_place(),
-            })
-            .collect();
-        let outputs: Vec<TypeRef> = point.outputs.iter().map(|o| o.ty).collect();
-        self.library
-            .run(self.core(), &point.cfun, &mut inputs, &outputs)
+        let inputs = args.into_iter().map(|arg| match arg {
+            Arg::Borrow(value) => value.input(),
+            Arg::Consume(value) => value.into_input(),
+            Arg::ConsumeMut(value) => value.input_in_place(),
+        });
+        let outputs = point.outputs.iter().map(|output| output.ty);
+        (self.library).run(self.core(), &point.cfun, inputs.collect(), outputs)
     }
 
     /// Creates an array of rank 1 from a slice, `Vec` or array.
@@ -253,17 +251,105 @@ impl Context {
 
     fn make(&self, type_name: &str, cfun: &str, parts: &[&Value]) -> Result<Opaque> {
         let id = self.library.type_named(type_name)?;
-        let mut inputs: Vec<Input<'_>> = parts.iter().map(|part| part.input()).collect();
-        let mut values = self
-            .library
-            .run(self.core(), cfun, &mut inputs, &[TypeRef::Type(id)])?;
-        match values.pop() {
+        let inputs = parts.iter().map(|part| part.input()).collect();
+        let result = std::iter::once(TypeRef::Type(id));
+        match self.library.run(self.core(), cfun, inputs, result)?.pop() {
             Some(Value::Opaque(opaque)) => Ok(opaque),
             _ => Err(wrong_structure(
                 type_name,
                 "the operation returned a value of another type",
             )),
         }
+    }
+}
+
+/// Starts transfers that are complete when [`Context::batch`] returns, like [`crate::Batch`].
+pub struct Batch<'batch, 'env> {
+    batch: &'batch ffi::Batch<'env>,
+    library: &'batch Library,
+}
+
+impl Context {
+    /// Makes many transfers with one wait, like [`crate::Context::batch`].
+    ///
+    /// ```no_run
+    /// use futhark_safe::dynamic::{Arg, Context};
+    ///
+    /// fn normalised(ctx: &Context, data: &[f32]) -> futhark_safe::Result<Vec<f32>> {
+    ///     let mut normalised = vec![0.0f32; data.len()];
+    ///     ctx.batch(|batch| {
+    ///         let xs = batch.array(data)?.into();
+    ///         let results = ctx.call("normalise", vec![Arg::Consume(xs)])?;
+    ///         if let futhark_safe::dynamic::Value::Array(ys) = &results[0] {
+    ///             batch.read_into(ys, &mut normalised)?;
+    ///         }
+    ///         Ok(())
+    ///     })?;
+    ///     Ok(normalised)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Context::batch`].
+    pub fn batch<'env, R>(&self, body: impl FnOnce(&Batch<'_, 'env>) -> Result<R>) -> Result<R> {
+        let library = self.library();
+        ffi::batch(self.core(), |batch| body(&Batch { batch, library }))
+    }
+}
+
+impl<'env> Batch<'_, 'env> {
+    /// As [`Context::array`], without a wait: see [`crate::Batch::array`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::array`].
+    pub fn array<T: Element>(&self, data: impl Into<Cow<'env, [T]>>) -> Result<Array> {
+        let data = data.into();
+        self.array_nd(&[data.len()], data)
+    }
+
+    /// As [`Context::array_nd`], without a wait: see [`crate::Batch::array`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::array_nd`].
+    pub fn array_nd<T: Element>(
+        &self,
+        shape: &[usize],
+        data: impl Into<Cow<'env, [T]>>,
+    ) -> Result<Array> {
+        let ty = ffi::array_number(self.batch.core(), T::ELEM, shape.len())?;
+        let handle = self.batch.create(ty, shape, data.into())?;
+        Ok(Array { handle })
+    }
+
+    /// As [`Array::read_into`], without a wait: see [`crate::Batch::read_into`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
+    /// belongs to another context.
+    pub fn read_into<T: Element>(&self, array: &Array, to: &'env mut [T]) -> Result<()> {
+        self.batch.read_into(array.handle(), to)
+    }
+
+    /// As [`Array::to_vec`], without a wait: see [`crate::Batch::to_vec`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
+    /// belongs to another context.
+    pub fn to_vec<T: Element>(&self, array: &Array) -> Result<Download<T>> {
+        Download::of(self.batch, array.handle())
+    }
+}
+
+impl fmt::Debug for Batch<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("library", self.library)
+            .finish()
     }
 }
 
@@ -277,37 +363,24 @@ impl Library {
         &self,
         core: &Arc<Core>,
         cfun: &str,
-        inputs: &mut [Input<'_>],
-        results: &[TypeRef],
+        inputs: Vec<Input<'_>>,
+        results: impl Iterator<Item = TypeRef> + Clone,
     ) -> Result<Vec<Value>> {
-        enum Slot {
-            Scalar(ElemType, Scalar8),
-            Value(u32, Option<Handle>),
-        }
-        let function = self.function(cfun)?;
-        let mut slots: Vec<Slot> = results
-            .iter()
-            .map(|ty| match ty {
-                TypeRef::Scalar(elem) => Slot::Scalar(*elem, Scalar8::default()),
-                TypeRef::Type(id) => Slot::Value(id.index() as u32, None),
-            })
-            .collect();
-        let mut outputs: Vec<Output<'_>> = slots
-            .iter_mut()
-            .map(|slot| match slot {
-                Slot::Scalar(elem, bytes) => Output::scalar(*elem, bytes),
-                Slot::Value(ty, handle) => Output::value(*ty, handle),
-            })
-            .collect();
-        core.call(function, inputs, &mut outputs)?;
-        drop(outputs);
-        Ok(slots
+        let outputs = results.clone().map(|ty| match ty {
+            TypeRef::Scalar(elem) => Output::scalar(elem),
+            TypeRef::Type(id) => Output::value(id.index() as u32),
+        });
+        let mut outputs: Vec<Output> = outputs.collect();
+        let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
+        core.call(self.function(cfun)?, inputs, &mut places)?;
+        let values = outputs
             .into_iter()
-            .filter_map(|slot| match slot {
-                Slot::Scalar(elem, bytes) => Some(Value::Scalar(Scalar::from_c(elem, bytes))),
-                Slot::Value(_, handle) => handle.map(|handle| self.value(handle)),
-            })
-            .collect())
+            .zip(results)
+            .map(|(output, ty)| match ty {
+                TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),
+                TypeRef::Type(_) => self.value(output.into_handle()),
+            });
+        Ok(values.collect())
     }
 
     pub(super) fn opaque(&self, handle: Handle) -> Opaque {

@@ -28,17 +28,13 @@
 //! [`ErrorKind::Backend`]: crate::ErrorKind::Backend
 
 mod array;
-mod batch;
 mod context;
 mod library;
 mod opaque;
-mod stored;
 mod value;
 
 pub use array::Array;
-pub use batch::Batch;
-pub use context::Context;
+pub use context::{Batch, Context};
 pub use library::Library;
-pub use opaque::Opaque;
-pub use stored::Stored;
+pub use opaque::{Opaque, Stored};
 pub use value::{Arg, Scalar, Value};

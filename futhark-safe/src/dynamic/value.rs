@@ -128,25 +128,25 @@ impl Value {
 
     pub(super) fn input(&self) -> Input<'_> {
         match self {
-            Value::Scalar(scalar) => Input::scalar_bytes(scalar.elem(), scalar.to_c()),
-            Value::Array(array) => Input::observed(&array.handle),
-            Value::Opaque(opaque) => Input::observed(&opaque.handle),
+            Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
+            Value::Array(array) => Input::Observed(&array.handle),
+            Value::Opaque(opaque) => Input::Observed(&opaque.handle),
         }
     }
 
     pub(super) fn input_in_place(&mut self) -> Input<'_> {
         match self {
-            Value::Scalar(scalar) => Input::scalar_bytes(scalar.elem(), scalar.to_c()),
-            Value::Array(array) => Input::consumed_in_place(&mut array.handle),
-            Value::Opaque(opaque) => Input::consumed_in_place(&mut opaque.handle),
+            Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
+            Value::Array(array) => Input::ConsumedInPlace(&mut array.handle),
+            Value::Opaque(opaque) => Input::ConsumedInPlace(&mut opaque.handle),
         }
     }
 
     pub(super) fn into_input<'a>(self) -> Input<'a> {
         match self {
-            Value::Scalar(scalar) => Input::scalar_bytes(scalar.elem(), scalar.to_c()),
-            Value::Array(array) => Input::consumed(array.handle),
-            Value::Opaque(opaque) => Input::consumed(opaque.handle),
+            Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
+            Value::Array(array) => Input::Consumed(array.handle),
+            Value::Opaque(opaque) => Input::Consumed(opaque.handle),
         }
     }
 }

@@ -83,7 +83,7 @@ fn the_wait_of_a_batch_reports_pending_failures() {
     let mut kept = None;
     let result = batch(&core, |batch| {
         let (on_device, is) = (upload(batch, &xs), upload(batch, &is));
-        let inputs = [Input::observed(&on_device), Input::observed(&is)];
+        let inputs = [Input::Observed(&on_device), Input::Observed(&is)];
         let ys = value(&core, "entry_gather", inputs)?;
         batch.read_into(&ys, &mut out)?;
         kept = Some((on_device, ys));
@@ -100,7 +100,7 @@ fn the_wait_of_a_batch_reports_pending_failures() {
     // A closure that fails, too: both are reported.
     let result = batch(&core, |batch| {
         let (xs, is) = (upload(batch, &xs), upload(batch, &is));
-        let inputs = [Input::observed(&xs), Input::observed(&is)];
+        let inputs = [Input::Observed(&xs), Input::Observed(&is)];
         value(&core, "entry_gather", inputs)?;
         Err::<(), _>(own())
     });
@@ -111,7 +111,7 @@ fn the_wait_of_a_batch_reports_pending_failures() {
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         batch(&core, |batch| -> Result<()> {
             let (xs, is) = (upload(batch, &xs), upload(batch, &is));
-            let inputs = [Input::observed(&xs), Input::observed(&is)];
+            let inputs = [Input::Observed(&xs), Input::Observed(&is)];
             value(&core, "entry_gather", inputs)?;
             panic!("a test")
         })
@@ -132,7 +132,7 @@ fn a_failure_that_another_wait_has_reported_fails_the_batch() {
     let (mut out, place) = (vec![0; 2], Place::default());
     let result = batch(&core, |batch| {
         let (xs, is) = (upload(batch, &xs), upload(batch, &is));
-        let inputs = [Input::observed(&xs), Input::observed(&is)];
+        let inputs = [Input::Observed(&xs), Input::Observed(&is)];
         let ys = value(&core, "entry_gather", inputs)?;
         batch.read_into(&ys, &mut out)?;
         batch.read_vec(&ys, &place)?;
@@ -239,7 +239,7 @@ fn a_batch_of_a_lost_context_waits_for_the_driver() {
         let xs = upload(batch, &data);
         batch.read_into(&xs, &mut out)?;
         batch.read_vec(&xs, &place)?;
-        let inputs = [Input::scalar(3i32), Input::consumed(xs)];
+        let inputs = [scalar(3i32), Input::Consumed(xs)];
         value(&core, "entry_fail", inputs)
     });
     assert_eq!(result.unwrap_err().kind(), ErrorKind::ContextLost);
@@ -257,7 +257,7 @@ fn memory_that_a_broken_driver_can_access_is_leaked() {
         let xs = upload(batch, &[1, 2]);
         batch.read_vec(&xs, &place)?;
         world.break_driver();
-        let inputs = [Input::scalar(3i32), Input::consumed(xs)];
+        let inputs = [scalar(3i32), Input::Consumed(xs)];
         value(&core, "entry_fail", inputs)
     });
     assert_eq!(result.unwrap_err().kind(), ErrorKind::ContextLost);

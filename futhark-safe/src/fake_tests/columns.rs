@@ -16,7 +16,7 @@ fn points(core: &Arc<Core>, rows: &[(f32, i32)]) -> Result<Handle> {
         return Ok(array);
     }
     let (xs, ys) = (xs.finish()?, ys.finish()?);
-    let inputs = [Input::observed(&xs), Input::observed(&ys)];
+    let inputs = [Input::Observed(&xs), Input::Observed(&ys)];
     value(core, "zip_opaque_points", inputs)
 }
 
@@ -26,7 +26,7 @@ fn columns(array: &Handle) -> Result<Option<ffi::Columns<'_>>> {
 
 /// The fields, by the functions that return them.
 fn fields(core: &Arc<Core>, array: &Handle) -> (Vec<f32>, Vec<i32>) {
-    let field = |name| value(core, name, [Input::observed(array)]).unwrap();
+    let field = |name| value(core, name, [Input::Observed(array)]).unwrap();
     let xs = field("project_opaque_points_x");
     let ys = field("project_opaque_points_y");
     (ffi::read_vec(&xs).unwrap(), read(&ys).unwrap())
@@ -70,13 +70,9 @@ fn new_records_share_no_memory() {
     let second = ffi::index_value(&array, &[1], ffi::Bounds::Ours).unwrap();
     ffi::set_value(&mut array, &[0], &second).unwrap();
     assert_eq!(world.copies(), 0);
-    let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
+    let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
     let view = ffi::view::<i32>(&held).unwrap().unwrap();
-    let first = value(
-        &core,
-        "new_opaque_point",
-        [Input::scalar(7f32), Input::scalar(7i32)],
-    );
+    let first = value(&core, "new_opaque_point", [scalar(7f32), scalar(7i32)]);
     ffi::set_value(&mut array, &[0], &first.unwrap()).unwrap();
     assert_eq!(world.copies(), 1);
     assert_eq!(view, [2, 2]);
@@ -172,7 +168,7 @@ fn columns_report_earlier_failures_and_what_became_of_the_value() {
     let project = function(&core, "project_opaque_points_x");
     let spent = |array: &Handle| {
         let error = columns(array).map(drop).unwrap_err();
-        let by_call = value(&core, "project_opaque_points_x", [Input::observed(array)]);
+        let by_call = value(&core, "project_opaque_points_x", [Input::Observed(array)]);
         (error.to_string(), by_call.unwrap_err().to_string())
     };
     let other = points(&core, &[(0.5, 1)]).unwrap();

@@ -43,9 +43,9 @@ fn results_that_share_memory_are_consumed_independently() {
         let world = World::new();
         let core = world.core(flavour);
         let xs = ints(&core, &[1, 2]);
-        let (a, b) = two_values(&core, "entry_twice", [Input::observed(&xs)]).unwrap();
+        let (a, b) = two_values(&core, "entry_twice", [Input::Observed(&xs)]).unwrap();
         // One call consumes both, and must not change one through the other.
-        let inputs = [Input::consumed(a), Input::consumed(b)];
+        let inputs = [Input::Consumed(a), Input::Consumed(b)];
         let (b, a) = two_values(&core, "entry_swap", inputs).unwrap();
         assert_eq!(read(&a).unwrap(), [2, 1]);
         assert_eq!(read(&b).unwrap(), [2, 1]);
@@ -73,32 +73,29 @@ fn consumption_does_not_change_records_fields_or_payloads() {
         let world = World::new();
         let core = world.core(flavour);
         let record = |xs: &Handle| {
-            let inputs = [Input::scalar(5i32), Input::observed(xs)];
+            let inputs = [scalar(5i32), Input::Observed(xs)];
             value(&core, "new_opaque_pair", inputs).unwrap()
         };
         // An array that a record holds.
         let xs = ints(&core, &[1, 2]);
         let pair = record(&xs);
         let changed = set_first(&core, xs, 9).unwrap();
-        let field = value(&core, "project_opaque_pair_xs", [Input::observed(&pair)]).unwrap();
+        let field = value(&core, "project_opaque_pair_xs", [Input::Observed(&pair)]).unwrap();
         assert_eq!(read(&field).unwrap(), [1, 2]);
         // A record that is consumed, while a field of it is held.
-        let inputs = [Input::consumed(pair), Input::scalar(-1i32)];
+        let inputs = [Input::Consumed(pair), scalar(-1i32)];
         let poked = value(&core, "entry_poke", inputs).unwrap();
         assert_eq!(read(&field).unwrap(), [1, 2]);
         assert_eq!(read(&poked).unwrap(), [-1, 2]);
         // The payload of a sum.
-        let inputs = [Input::observed(&changed), Input::scalar(0i32)];
+        let inputs = [Input::Observed(&changed), scalar(0i32)];
         let line = value(&core, "new_opaque_shape_line", inputs).unwrap();
         let again = set_first(&core, changed, 4).unwrap();
         let destruct = function(&core, "destruct_opaque_shape_line");
-        let (mut payload, mut number) = (None, Scalar8::default());
-        let outputs = &mut [
-            Output::value(INTS, &mut payload),
-            Output::scalar(ElemType::I32, &mut number),
-        ];
-        call(&core, destruct, [Input::observed(&line)], outputs).unwrap();
-        assert_eq!(read(&payload.unwrap()).unwrap(), [9, 2]);
+        let (mut payload, mut number) = (Output::value(INTS), Output::scalar(ElemType::I32));
+        let outputs = &mut [&mut payload, &mut number];
+        call(&core, destruct, [Input::Observed(&line)], outputs).unwrap();
+        assert_eq!(read(&payload.into_handle()).unwrap(), [9, 2]);
         assert_eq!(read(&again).unwrap(), [4, 2]);
         assert_eq!(world.copies(), 3);
     }
@@ -113,13 +110,13 @@ fn a_failing_call_frees_its_consumed_arguments() {
         let alias = identity(&core, &xs).unwrap();
         for _ in 0..times(1000) {
             let consumed = identity(&core, &xs).unwrap();
-            let inputs = [Input::scalar(0i32), Input::consumed(consumed)];
+            let inputs = [scalar(0i32), Input::Consumed(consumed)];
             value(&core, "entry_fail", inputs).unwrap_err();
         }
         assert_eq!(world.values(), 2);
         assert_eq!(read(&alias).unwrap(), [1, 2]);
         // Rejected arguments are freed, too.
-        let inputs = [Input::consumed(alias)];
+        let inputs = [Input::Consumed(alias)];
         value(&core, "entry_set_first", inputs).unwrap_err();
         assert_eq!(world.values(), 1);
     }

@@ -38,7 +38,7 @@ fn failures_of_operations_on_values_are_invalid_arguments() {
     let core = world.core(Flavour::Host);
     let xs = ffi::create(&core, futhark_fake::types::FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let ys = ints(&core, &[1]);
-    let inputs = [Input::observed(&xs), Input::observed(&ys)];
+    let inputs = [Input::Observed(&xs), Input::Observed(&ys)];
     says(
         value(&core, "zip_opaque_points", inputs),
         ErrorKind::InvalidArgument,

@@ -6,13 +6,13 @@ use futhark_fake::types::POINTS;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 fn set_first_in_place(core: &Arc<Core>, array: &mut Handle, to: i32) -> Result<Handle> {
-    let inputs = [Input::consumed_in_place(array), Input::scalar(to)];
+    let inputs = [Input::ConsumedInPlace(array), scalar(to)];
     value(core, "entry_set_first", inputs)
 }
 
 /// Calls the entry point that fails in the way `how`: see `fail`.
 fn fail_in_place(core: &Arc<Core>, how: i32, array: &mut Handle) -> Error {
-    let inputs = [Input::scalar(how), Input::consumed_in_place(array)];
+    let inputs = [scalar(how), Input::ConsumedInPlace(array)];
     value(core, "entry_fail", inputs).expect_err("this entry point always fails")
 }
 
@@ -83,14 +83,10 @@ fn a_refused_call_leaves_its_argument() {
             assert!(error.to_string().contains(words), "{error}");
             assert_eq!(read(&xs).unwrap(), [1, 2], "after {error}");
         };
-        let both: Make = |xs| vec![Input::consumed_in_place(xs), Input::scalar(9i32)];
+        let both: Make = |xs| vec![Input::ConsumedInPlace(xs), scalar(9i32)];
         refused(&other, both, "another context");
-        refused(
-            &core,
-            |xs| vec![Input::consumed_in_place(xs)],
-            "got 1 and 1",
-        );
-        let wide: Make = |xs| vec![Input::consumed_in_place(xs), Input::scalar(9i64)];
+        refused(&core, |xs| vec![Input::ConsumedInPlace(xs)], "got 1 and 1");
+        let wide: Make = |xs| vec![Input::ConsumedInPlace(xs), scalar(9i64)];
         refused(&core, wide, "got i64");
         // The failure of an earlier operation.
         let ys = ints(&core, &[3]);
@@ -194,7 +190,7 @@ fn every_use_of_a_spent_array_is_an_error() {
         // As each kind of argument; the message names which.
         is_spent(identity(&core, &xs), BY);
         is_spent(set_first_in_place(&core, &mut xs, 1), BY);
-        let inputs = [Input::scalar(1i32), Input::observed(&xs)];
+        let inputs = [scalar(1i32), Input::Observed(&xs)];
         let error = value(&core, "new_opaque_pair", inputs).unwrap_err();
         let words = "record pair: argument 1 was consumed";
         assert!(error.to_string().contains(words), "{error}");
@@ -216,15 +212,15 @@ fn every_use_of_a_spent_opaque_value_is_an_error() {
         let world = World::new();
         let core = world.core(flavour);
         let xs = ints(&core, &[1, 2]);
-        let inputs = [Input::scalar(5i32), Input::observed(&xs)];
+        let inputs = [scalar(5i32), Input::Observed(&xs)];
         let mut pair = value(&core, "new_opaque_pair", inputs).unwrap();
-        let inputs = [Input::consumed_in_place(&mut pair), Input::scalar(9i32)];
+        let inputs = [Input::ConsumedInPlace(&mut pair), scalar(9i32)];
         let poked = value(&core, "entry_poke", inputs).unwrap();
         assert_eq!(read(&poked).unwrap(), [9, 2]);
         assert_eq!(read(&xs).unwrap(), [1, 2]);
         is_spent(ffi::store(&pair), BY);
         is_spent(ffi::duplicate(&pair), BY);
-        let n = int(&core, "project_opaque_pair_n", [Input::observed(&pair)]);
+        let n = int(&core, "project_opaque_pair_n", [Input::Observed(&pair)]);
         is_spent(n, BY);
     }
 }
@@ -241,7 +237,7 @@ fn every_use_of_a_spent_array_of_records_or_element_is_an_error() {
             handle
         };
         let point = || {
-            let inputs = [Input::scalar(0.5f32), Input::scalar(1i32)];
+            let inputs = [scalar(0.5f32), scalar(1i32)];
             value(&core, "new_opaque_point", inputs).unwrap()
         };
         let points = || ffi::create_of_values(&core, POINTS, &[1], &[&point()]).unwrap();

@@ -89,7 +89,7 @@ fn the_typed_face_uses_the_requested_backend() {
         let xs = ctx.array(&[1, 2, 3]).unwrap();
         let number = super::function(xs.handle().core(), "entry_set_first");
         let mut place = slot::<Array<Fake, i32, 1>>();
-        let inputs = &mut [consumed(xs), scalar(9i32)];
+        let inputs = [consumed(xs), scalar(9i32)];
         ctx.__call(number, inputs, &mut [place.output()]).unwrap();
         let changed = place.finish();
         drop(ctx);

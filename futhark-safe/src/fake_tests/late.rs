@@ -6,7 +6,7 @@ use futhark_fake::types::FLOATS;
 use futhark_fake::{Flavour, World};
 
 fn double(core: &Arc<Core>, xs: &Handle) -> Handle {
-    value(core, "entry_double", [Input::observed(xs)]).unwrap()
+    value(core, "entry_double", [Input::Observed(xs)]).unwrap()
 }
 
 fn is_invalid(result: Result<impl std::fmt::Debug>) {
@@ -43,12 +43,12 @@ fn waits_of_any_operation_confirm_the_results_of_earlier_calls() {
     let waits: [Waits; 3] = [
         |_, xs, _| drop(ffi::duplicate(xs).unwrap()),
         |core, _, pair| {
-            int(core, "project_opaque_pair_n", [Input::observed(pair)]).unwrap();
+            int(core, "project_opaque_pair_n", [Input::Observed(pair)]).unwrap();
         },
         // The argument is shared, so it is copied.
         |core, xs, _| {
             let alias = identity(core, xs).unwrap();
-            let inputs = [Input::consumed(alias), Input::scalar(3i32)];
+            let inputs = [Input::Consumed(alias), scalar(3i32)];
             drop(value(core, "entry_set_first", inputs).unwrap());
         },
     ];
@@ -56,12 +56,12 @@ fn waits_of_any_operation_confirm_the_results_of_earlier_calls() {
         let world = World::new();
         let core = world.core(Flavour::Gpu);
         let xs = ints(&core, &[1, 2]);
-        let inputs = [Input::scalar(5i32), Input::observed(&xs)];
+        let inputs = [scalar(5i32), Input::Observed(&xs)];
         let pair = value(&core, "new_opaque_pair", inputs).unwrap();
         let is = ints(&core, &[7]);
         let before = double(&core, &xs);
         wait(&core, &xs, &pair);
-        let inputs = [Input::observed(&xs), Input::observed(&is)];
+        let inputs = [Input::Observed(&xs), Input::Observed(&is)];
         let failed = value(&core, "entry_gather", inputs).unwrap();
         is_invalid(core.simple("sync", |raw| raw.sync));
         is_invalid(read(&failed));
@@ -72,7 +72,7 @@ fn waits_of_any_operation_confirm_the_results_of_earlier_calls() {
 /// The arrays are made beforehand, since making one waits and would report the failure.
 fn bad_gather_of(core: &Arc<Core>, xs: &Handle) -> Handle {
     let is = ints(core, &[0, 7]);
-    let inputs = [Input::observed(xs), Input::observed(&is)];
+    let inputs = [Input::Observed(xs), Input::Observed(&is)];
     value(core, "entry_gather", inputs).unwrap()
 }
 
@@ -91,13 +91,13 @@ fn the_next_wait_of_any_kind_reports_the_failure() {
             call(
                 core,
                 function(core, "entry_nothing"),
-                [Input::scalar(1i32)],
+                [scalar(1i32)],
                 &mut [],
             )
         },
         // A failure of its own: both are reported.
         |core, xs| {
-            let inputs = [Input::scalar(0i32), Input::consumed(identity(core, xs)?)];
+            let inputs = [scalar(0i32), Input::Consumed(identity(core, xs)?)];
             value(core, "entry_fail", inputs).map(drop)
         },
     ];
@@ -137,7 +137,7 @@ fn an_earlier_failure_is_not_attributed_to_another_call() {
     let core = world.core(Flavour::Gpu);
     let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
     let failed = bad_gather_of(&core, &xs);
-    let inputs = [Input::scalar(2i32), Input::consumed(ys)];
+    let inputs = [scalar(2i32), Input::Consumed(ys)];
     let own = value(&core, "entry_fail", inputs).map(drop).unwrap_err();
     assert_eq!(own.kind(), ErrorKind::OutOfMemory, "{own}");
     assert!(own.to_string().contains("Index [7] out of bounds"), "{own}");
@@ -154,21 +154,21 @@ fn values_made_from_invalid_ones_are_invalid() {
     let xs = ints(&core, &[1, 2]);
     let floats = ffi::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let failed = bad_gather_of(&core, &xs);
-    let inputs = [Input::scalar(1i32), Input::observed(&failed)];
+    let inputs = [scalar(1i32), Input::Observed(&failed)];
     let pair = value(&core, "new_opaque_pair", inputs).unwrap();
-    let inputs = [Input::observed(&floats), Input::observed(&failed)];
+    let inputs = [Input::Observed(&floats), Input::Observed(&failed)];
     let points = value(&core, "zip_opaque_points", inputs).unwrap();
-    let field = value(&core, "project_opaque_points_y", [Input::observed(&points)]).unwrap();
+    let field = value(&core, "project_opaque_points_y", [Input::Observed(&points)]).unwrap();
     core.simple("sync", |raw| raw.sync).unwrap_err();
     is_invalid(read(&field));
     is_invalid(value(
         &core,
         "project_opaque_pair_xs",
-        [Input::observed(&pair)],
+        [Input::Observed(&pair)],
     ));
     is_invalid(ffi::store(&pair).map(|_| ()));
     is_invalid(ffi::index_value(&points, &[0], ffi::Bounds::Ours));
-    let inputs = [Input::consumed(pair), Input::scalar(1i32)];
+    let inputs = [Input::Consumed(pair), scalar(1i32)];
     is_invalid(value(&core, "entry_poke", inputs));
     // Values that were complete before the failure are valid.
     assert_eq!(ffi::read_vec::<f32>(&floats).unwrap(), [1.0, 2.0]);

@@ -31,8 +31,9 @@ use futhark_fake::types::INTS;
 use futhark_fake::{Flavour, World, program};
 use futhark_manifest::ElemType;
 
-use crate::elem::{Scalar8, sealed::Scalar as _};
+use crate::elem::sealed::Scalar as _;
 use crate::ffi::{self, Core, Handle, Input, Output, Setting};
+use crate::program::scalar;
 use crate::{ErrorKind, Result};
 
 /// Contexts in a world, made by the core.
@@ -113,10 +114,9 @@ fn value<'a>(
     inputs: impl IntoIterator<Item = Input<'a>>,
 ) -> Result<Handle> {
     let function = function(core, name);
-    let mut place = None;
-    let output = Output::value(result_type(core, function, 0), &mut place);
-    call(core, function, inputs, &mut [output])?;
-    Ok(place.expect("a call that succeeds has its result"))
+    let mut output = Output::value(result_type(core, function, 0));
+    call(core, function, inputs, &mut [&mut output])?;
+    Ok(output.into_handle())
 }
 
 /// Calls a function that has two values for results.
@@ -126,14 +126,9 @@ fn two_values<'a>(
     inputs: impl IntoIterator<Item = Input<'a>>,
 ) -> Result<(Handle, Handle)> {
     let function = function(core, name);
-    let (mut a, mut b) = (None, None);
-    let outputs = &mut [
-        Output::value(result_type(core, function, 0), &mut a),
-        Output::value(result_type(core, function, 1), &mut b),
-    ];
-    call(core, function, inputs, outputs)?;
-    let filled = "a call that succeeds has its results";
-    Ok((a.expect(filled), b.expect(filled)))
+    let [mut a, mut b] = [0, 1].map(|i| Output::value(result_type(core, function, i)));
+    call(core, function, inputs, &mut [&mut a, &mut b])?;
+    Ok((a.into_handle(), b.into_handle()))
 }
 
 /// Calls a function that has one `i32` for a result.
@@ -142,45 +137,43 @@ fn int<'a>(
     name: &str,
     inputs: impl IntoIterator<Item = Input<'a>>,
 ) -> Result<i32> {
-    let mut place = Scalar8::default();
-    let output = Output::scalar(ElemType::I32, &mut place);
-    call(core, function(core, name), inputs, &mut [output])?;
-    Ok(i32::from_c(place))
+    let mut output = Output::scalar(ElemType::I32);
+    call(core, function(core, name), inputs, &mut [&mut output])?;
+    Ok(i32::from_c(output.into_scalar()))
 }
 
 fn call<'a>(
     core: &Arc<Core>,
     function: usize,
     inputs: impl IntoIterator<Item = Input<'a>>,
-    outputs: &mut [Output<'_>],
+    outputs: &mut [&mut Output],
 ) -> Result<()> {
-    let mut inputs: Vec<Input<'a>> = inputs.into_iter().collect();
-    core.call(function, &mut inputs, outputs)
+    core.call(function, inputs.into_iter().collect::<Vec<_>>(), outputs)
 }
 
 fn total(core: &Arc<Core>, array: &Handle) -> Result<i32> {
-    int(core, "entry_total", [Input::observed(array)])
+    int(core, "entry_total", [Input::Observed(array)])
 }
 
 fn set_first(core: &Arc<Core>, array: Handle, to: i32) -> Result<Handle> {
-    let inputs = [Input::consumed(array), Input::scalar(to)];
+    let inputs = [Input::Consumed(array), scalar(to)];
     value(core, "entry_set_first", inputs)
 }
 
 fn identity(core: &Arc<Core>, array: &Handle) -> Result<Handle> {
-    value(core, "entry_identity", [Input::observed(array)])
+    value(core, "entry_identity", [Input::Observed(array)])
 }
 
 /// Fails on the host, or later on a GPU.
 fn bad_gather(core: &Arc<Core>) -> Result<Handle> {
     let (xs, is) = (ints(core, &[1, 2, 3]), ints(core, &[0, 7]));
-    let inputs = [Input::observed(&xs), Input::observed(&is)];
+    let inputs = [Input::Observed(&xs), Input::Observed(&is)];
     value(core, "entry_gather", inputs)
 }
 
 /// Calls an entry point that makes its result, then fails: 0 as the program, 1 without a text, 2 out
 /// of memory, 3 fatally.
 fn fail(core: &Arc<Core>, how: i32) -> crate::Error {
-    let inputs = [Input::scalar(how), Input::consumed(ints(core, &[1, 2]))];
+    let inputs = [scalar(how), Input::Consumed(ints(core, &[1, 2]))];
     value(core, "entry_fail", inputs).expect_err("this entry point always fails")
 }

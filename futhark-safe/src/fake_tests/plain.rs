@@ -80,21 +80,19 @@ on_both! {
 mod of {
     use super::*;
 
-    /// The caller still has the list of the arguments.
     pub(super) fn a_call_that_panics_frees_the_arguments_that_it_owns<const GPU: bool>() {
         let world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
         let set_first = crate::fake_tests::function(ctx.core(), "entry_set_first");
         let mut place = slot::<Array<Fake, i32, 1>>();
-        let mut inputs = [consumed(xs), scalar(9i32)];
+        let inputs = [consumed(xs), scalar(9i32)];
         let panicked = ctx.with_raw(|_: &mut Raw<'_, Plain<GPU>>| {
-            let call = || ctx.__call(set_first, &mut inputs, &mut [place.output()]);
+            let call = || ctx.__call(set_first, inputs, &mut [place.output()]);
             Ok(catch_unwind(AssertUnwindSafe(call)).is_err())
         });
         assert!(panicked.unwrap());
         assert_eq!(world.values(), 0);
-        drop(inputs);
     }
 
     pub(super) fn values_can_be_lent_released_and_adopted<const GPU: bool>() {

@@ -5,19 +5,19 @@ use futhark_fake::types::{FLOATS, POINTS};
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
-    let inputs = [Input::scalar(x), Input::scalar(y)];
+    let inputs = [scalar(x), scalar(y)];
     value(core, "new_opaque_point", inputs).unwrap()
 }
 
 fn points(core: &Arc<Core>, xs: &[f32], ys: &[i32]) -> Handle {
     let xs = ffi::create(core, FLOATS, &[xs.len()], xs).unwrap();
     let ys = ints(core, ys);
-    let inputs = [Input::observed(&xs), Input::observed(&ys)];
+    let inputs = [Input::Observed(&xs), Input::Observed(&ys)];
     value(core, "zip_opaque_points", inputs).unwrap()
 }
 
 fn ys(core: &Arc<Core>, points: &Handle) -> Vec<i32> {
-    let field = value(core, "project_opaque_points_y", [Input::observed(points)]);
+    let field = value(core, "project_opaque_points_y", [Input::Observed(points)]);
     read(&field.unwrap()).unwrap()
 }
 
@@ -35,7 +35,7 @@ fn elements_of_arrays_are_copies() {
             assert!(ffi::index_value(&points, wrong, ffi::Bounds::OfC).is_err());
         }
         drop(points);
-        let y = int(&core, "project_opaque_point_y", [Input::observed(&second)]);
+        let y = int(&core, "project_opaque_point_y", [Input::Observed(&second)]);
         assert_eq!(y.unwrap(), 2);
         // Arrays of scalars have no elements that are values, others none at all.
         assert!(ffi::index_value(&ints(&core, &[1]), &[0], ffi::Bounds::Ours).is_err());
@@ -48,7 +48,7 @@ fn stored_values_are_restored_on_any_backend() {
     let world = World::new();
     let (core, other) = (world.core(Flavour::Host), world.core(Flavour::Gpu));
     let xs = ints(&core, &[1, 2, 3]);
-    let inputs = [Input::scalar(5i32), Input::observed(&xs)];
+    let inputs = [scalar(5i32), Input::Observed(&xs)];
     let pair = value(&core, "new_opaque_pair", inputs).unwrap();
     let stored = ffi::store(&pair).unwrap();
     assert!(
@@ -56,12 +56,12 @@ fn stored_values_are_restored_on_any_backend() {
         "the same bytes each time"
     );
     let back = ffi::restore(&other, &stored).unwrap();
-    let n = int(&other, "project_opaque_pair_n", [Input::observed(&back)]);
+    let n = int(&other, "project_opaque_pair_n", [Input::Observed(&back)]);
     assert_eq!(n.unwrap(), 5);
-    let field = value(&other, "project_opaque_pair_xs", [Input::observed(&back)]).unwrap();
+    let field = value(&other, "project_opaque_pair_xs", [Input::Observed(&back)]).unwrap();
     assert_eq!(read(&field).unwrap(), [1, 2, 3]);
     // It shares no memory with the value that was stored.
-    let inputs = [Input::consumed(back), Input::scalar(9i32)];
+    let inputs = [Input::Consumed(back), scalar(9i32)];
     drop(field);
     let poked = value(&other, "entry_poke", inputs).unwrap();
     assert_eq!(read(&poked).unwrap(), [9, 2, 3]);
@@ -80,7 +80,7 @@ fn set_does_not_change_other_values() {
         let (a, b) = (point(&core, 1.0, 10), point(&core, 2.0, 20));
         let mut array = ffi::create_of_values(&core, POINTS, &[3], &[&a, &b, &a]).unwrap();
         assert_eq!(ys(&core, &array), [10, 20, 10]);
-        let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
+        let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
         world.copies();
         ffi::set_value(&mut array, &[0], &b).unwrap();
         assert_eq!(world.copies(), 1);
@@ -108,7 +108,7 @@ fn set_reports_pending_failures() {
     let core = world.core(Flavour::Gpu);
     let b = point(&core, 2.0, 20);
     let mut array = points(&core, &[0.5, 1.5], &[1, 2]);
-    let held = value(&core, "project_opaque_points_y", [Input::observed(&array)]).unwrap();
+    let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
     let failed = bad_gather(&core).unwrap();
     ffi::set_value(&mut array, &[0], &b).unwrap_err();
     assert!(read(&failed).is_err());
@@ -120,12 +120,12 @@ fn set_reports_pending_failures() {
     let failed = value(
         &core,
         "entry_gather",
-        [Input::observed(&held), Input::observed(&is)],
+        [Input::Observed(&held), Input::Observed(&is)],
     )
     .unwrap();
-    let inputs = [Input::observed(&floats), Input::observed(&failed)];
+    let inputs = [Input::Observed(&floats), Input::Observed(&failed)];
     let mut bad = value(&core, "zip_opaque_points", inputs).unwrap();
     ffi::set_value(&mut bad, &[0], &b).unwrap_err();
     ffi::set_value(&mut bad, &[0], &b).unwrap_err();
-    assert!(value(&core, "project_opaque_points_y", [Input::observed(&bad)]).is_err());
+    assert!(value(&core, "project_opaque_points_y", [Input::Observed(&bad)]).is_err());
 }

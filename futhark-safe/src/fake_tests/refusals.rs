@@ -17,27 +17,25 @@ fn a_wrong_number_or_type_of_arguments_is_rejected() {
             "expected 1 argument and 1 result, got 0 and 1",
         );
         says(
-            value(&core, "entry_identity", [Input::scalar(1i32)]),
+            value(&core, "entry_identity", [scalar(1i32)]),
             invalid,
             "expected argument 0 of type []i32, got i32",
         );
-        let inputs = [Input::scalar(1i64), Input::observed(&xs)];
+        let inputs = [scalar(1i64), Input::Observed(&xs)];
         says(value(&core, "new_opaque_pair", inputs), invalid, "i64");
         let floats = ffi::create(&core, FLOATS, &[1], &[1f32]).unwrap();
         says(identity(&core, &floats), invalid, "got []f32");
-        let inputs = [Input::observed(&xs), Input::scalar(1i32)];
+        let inputs = [Input::Observed(&xs), scalar(1i32)];
         says(
             value(&core, "entry_set_first", inputs),
             invalid,
             "pass it by value",
         );
         // Places of another type, or too few.
-        let mut place = None;
-        let output = Output::value(PAIR, &mut place);
+        let mut output = Output::value(PAIR);
         let number = function(&core, "entry_identity");
-        call(&core, number, [Input::observed(&xs)], &mut [output]).unwrap_err();
-        call(&core, number, [Input::observed(&xs)], &mut []).unwrap_err();
-        assert!(place.is_none());
+        call(&core, number, [Input::Observed(&xs)], &mut [&mut output]).unwrap_err();
+        call(&core, number, [Input::Observed(&xs)], &mut []).unwrap_err();
         let beyond = core.table().functions().len();
         call(&core, beyond, [], &mut []).unwrap_err();
         assert_eq!(read(&xs).unwrap(), [1]);
@@ -55,7 +53,7 @@ fn values_of_another_context_are_rejected() {
         let (core, other) = (world.core(one), world.core(two));
         let (xs, ys) = (ints(&core, &[1]), ints(&other, &[2]));
         says(identity(&core, &ys), ErrorKind::WrongContext, "argument 0");
-        let inputs = [Input::consumed(xs), Input::consumed(ys)];
+        let inputs = [Input::Consumed(xs), Input::Consumed(ys)];
         let error = two_values(&core, "entry_swap", inputs).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WrongContext);
         assert_eq!(world.values(), 0, "consumed, and freed in its own context");
@@ -86,7 +84,7 @@ fn impossible_shapes_and_indices_are_rejected() {
         ffi::create(&core, ty, &[1, 1], &[0i32]).unwrap_err();
     }
     let m = ffi::create(&core, MATRIX, &[2, 3], &[1i32, 2, 3, 4, 5, 6]).unwrap();
-    let t = value(&core, "entry_transpose", [Input::observed(&m)]).unwrap();
+    let t = value(&core, "entry_transpose", [Input::Observed(&m)]).unwrap();
     assert_eq!(ffi::shape(&t).unwrap(), [3, 2]);
     assert_eq!(read(&t).unwrap(), [1, 4, 2, 5, 3, 6]);
     for wrong in [&[0i64][..], &[3, 0], &[0, -1], &[0, 2], &[0, 0, 0]] {
@@ -122,19 +120,13 @@ fn calls_can_have_many_arguments_and_results() {
     let world = World::new();
     let core = world.core(Flavour::Host);
     let xs = ints(&core, &[7, 8]);
-    let inputs = (1..=9)
-        .map(Input::scalar::<i32>)
-        .chain([Input::observed(&xs)]);
-    let mut scalars = [Scalar8::default(); 9];
-    let mut array = None;
-    {
-        let mut outputs: Vec<Output<'_>> = scalars
-            .iter_mut()
-            .map(|place| Output::scalar(ElemType::I32, place))
-            .collect();
-        outputs.insert(8, Output::value(INTS, &mut array));
-        call(&core, function(&core, "entry_rotate"), inputs, &mut outputs).unwrap();
-    }
-    assert_eq!(scalars.map(i32::from_c), [2, 3, 4, 5, 6, 7, 8, 9, 1]);
-    assert_eq!(read(&array.unwrap()).unwrap(), [7, 8]);
+    let inputs = (1..=9).map(scalar::<i32>).chain([Input::Observed(&xs)]);
+    let mut scalars = [(); 9].map(|()| Output::scalar(ElemType::I32));
+    let mut array = Output::value(INTS);
+    let mut outputs: Vec<&mut Output> = scalars.iter_mut().collect();
+    outputs.insert(8, &mut array);
+    call(&core, function(&core, "entry_rotate"), inputs, &mut outputs).unwrap();
+    let scalars = scalars.map(|output| i32::from_c(output.into_scalar()));
+    assert_eq!(scalars, [2, 3, 4, 5, 6, 7, 8, 9, 1]);
+    assert_eq!(read(&array.into_handle()).unwrap(), [7, 8]);
 }

@@ -12,7 +12,7 @@ fn a_drop_does_not_wait_for_a_call() {
         let xs = ints(&core, &[1, 2, 3]);
         let dropped: Vec<Handle> = (0..10).map(|i| ints(&core, &[i])).collect();
         std::thread::scope(|scope| {
-            let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
+            let call = scope.spawn(|| int(&core, "entry_gated", [Input::Observed(&xs)]));
             world.await_gated();
             drop(dropped);
             assert_eq!(world.values(), 11, "the running call holds the lock");
@@ -39,7 +39,7 @@ fn a_download_on_a_host_backend_does_not_wait_for_a_call() {
                 assert!(error.to_string().contains("refused to free"), "{error}");
             }
             std::thread::scope(|scope| {
-                let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
+                let call = scope.spawn(|| int(&core, "entry_gated", [Input::Observed(&xs)]));
                 world.await_gated();
                 assert_eq!(read(&xs).unwrap(), [1, 2, 3]);
                 world.open_gate();
@@ -61,7 +61,7 @@ fn the_context_is_freed_with_its_last_user() {
         std::thread::scope(|scope| {
             let theirs = scope.spawn(move || {
                 let core = Arc::clone(xs.core());
-                int(&core, "entry_gated", [Input::consumed(xs)])
+                int(&core, "entry_gated", [Input::Consumed(xs)])
             });
             world.await_gated();
             drop(core);
@@ -80,7 +80,7 @@ fn the_failure_of_a_deferred_free_is_reported() {
     let core = world.core(Flavour::Host);
     let (xs, dropped) = (ints(&core, &[1]), ints(&core, &[2]));
     std::thread::scope(|scope| {
-        let call = scope.spawn(|| int(&core, "entry_gated", [Input::observed(&xs)]));
+        let call = scope.spawn(|| int(&core, "entry_gated", [Input::Observed(&xs)]));
         world.await_gated();
         world.fail_frees(1);
         drop(dropped);

@@ -108,9 +108,9 @@ impl Walk<'_> {
     }
 
     fn read_pair(&self, pair: &Handle) -> Result<Content> {
-        let xs = value(self.core, "project_opaque_pair_xs", [Input::observed(pair)])?;
+        let xs = value(self.core, "project_opaque_pair_xs", [Input::Observed(pair)])?;
         let xs = read(&xs)?;
-        let n = int(self.core, "project_opaque_pair_n", [Input::observed(pair)])?;
+        let n = int(self.core, "project_opaque_pair_n", [Input::Observed(pair)])?;
         Ok(Content::Pair(n, xs))
     }
 
@@ -123,21 +123,19 @@ impl Walk<'_> {
             int(
                 self.core,
                 "project_opaque_point_y",
-                [Input::observed(&point)],
+                [Input::Observed(&point)],
             )
         });
         Ok(Content::Points(ys.collect::<Result<_>>()?))
     }
 
     fn read_line(&self, line: &Handle) -> Result<Content> {
-        let (mut xs, mut n) = (None, Scalar8::default());
-        let places = &mut [
-            Output::value(INTS, &mut xs),
-            Output::scalar(ElemType::I32, &mut n),
-        ];
+        let (mut xs, mut n) = (Output::value(INTS), Output::scalar(ElemType::I32));
         let destruct = function(self.core, "destruct_opaque_shape_line");
-        call(self.core, destruct, [Input::observed(line)], places)?;
-        Ok(Content::Line(read(&xs.expect("filled"))?, i32::from_c(n)))
+        let outputs = &mut [&mut xs, &mut n];
+        call(self.core, destruct, [Input::Observed(line)], outputs)?;
+        let n = i32::from_c(n.into_scalar());
+        Ok(Content::Line(read(&xs.into_handle())?, n))
     }
 
     fn alias(&mut self) {
@@ -157,7 +155,7 @@ impl Walk<'_> {
         let made = value(
             self.core,
             "entry_double",
-            [Input::observed(&self.known[i].handle)],
+            [Input::Observed(&self.known[i].handle)],
         );
         let doubled = data.iter().map(|x| x.wrapping_mul(2)).collect();
         self.started(made, state, Content::Ints(doubled));
@@ -185,11 +183,7 @@ impl Walk<'_> {
             _ => return,
         };
         let Known { handle, state, .. } = self.known.swap_remove(i);
-        let made = value(
-            self.core,
-            name,
-            [Input::consumed(handle), Input::scalar(to)],
-        );
+        let made = value(self.core, name, [Input::Consumed(handle), scalar(to)]);
         let Some(first) = data.first_mut() else {
             let error = made.unwrap_err();
             self.failed_on_its_own(&error, state);
@@ -210,8 +204,8 @@ impl Walk<'_> {
         let second = self.known.swap_remove(j);
         let state = first.state.max(second.state);
         let inputs = [
-            Input::consumed(first.handle),
-            Input::consumed(second.handle),
+            Input::Consumed(first.handle),
+            Input::Consumed(second.handle),
         ];
         let made = two_values(self.core, "entry_swap", inputs);
         if self.judge_start(state, made.as_ref().err()) {
@@ -233,7 +227,7 @@ impl Walk<'_> {
             return;
         };
         let state = self.known[i].state.max(self.known[j].state);
-        let inputs = [i, j].map(|i| Input::observed(&self.known[i].handle));
+        let inputs = [i, j].map(|i| Input::Observed(&self.known[i].handle));
         let made = value(self.core, "entry_gather", inputs);
         let found = is
             .iter()
@@ -260,7 +254,7 @@ impl Walk<'_> {
         let made = value(
             self.core,
             "entry_fail",
-            [Input::scalar(how), Input::consumed(handle)],
+            [scalar(how), Input::Consumed(handle)],
         );
         let error = made.unwrap_err();
         self.failed_on_its_own(&error, state);
@@ -276,12 +270,12 @@ impl Walk<'_> {
         let state = *state;
         let (made, content) = match self.random.usize(..3) {
             0 => {
-                let inputs = [Input::scalar(number), Input::observed(handle)];
+                let inputs = [scalar(number), Input::Observed(handle)];
                 let made = value(self.core, "new_opaque_pair", inputs);
                 (made, Content::Pair(number, data))
             }
             1 => {
-                let inputs = [Input::observed(handle), Input::scalar(number)];
+                let inputs = [Input::Observed(handle), scalar(number)];
                 let made = value(self.core, "new_opaque_shape_line", inputs);
                 (made, Content::Line(data, number))
             }
@@ -291,7 +285,7 @@ impl Walk<'_> {
                 self.waited(floats.as_ref().err());
                 let Ok(floats) = floats else { return };
                 let Known { handle, .. } = &self.known[i];
-                let inputs = [Input::observed(&floats), Input::observed(handle)];
+                let inputs = [Input::Observed(&floats), Input::Observed(handle)];
                 let made = value(self.core, "zip_opaque_points", inputs);
                 (made, Content::Points(data))
             }
@@ -312,7 +306,7 @@ impl Walk<'_> {
             Content::Points(data) => ("project_opaque_points_y", data.clone()),
             _ => return,
         };
-        let made = value(self.core, name, [Input::observed(handle)]);
+        let made = value(self.core, name, [Input::Observed(handle)]);
         self.taken(i, made, state, Content::Ints(data));
     }
 

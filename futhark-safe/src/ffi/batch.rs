@@ -20,13 +20,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futhark_manifest::ElemType;
 
+use super::array::{READ, complete, create_from, expect_length, length_of, read_to};
+use super::buffer::with_capacity;
 use super::call::wrong_context;
-use super::core::{Core, Locked, expect_none_held};
+use super::context::{Core, Locked, expect_none_held};
 use super::failure::Serial;
-use super::handle::Handle;
-use super::shape::length_of;
-use super::transfer::{READ, create_from, expect_length, read_to, with_capacity};
-use crate::elem::{Element, truth};
+use super::value::Handle;
+use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The transfers of a batch that were started.
@@ -179,37 +179,23 @@ impl<'env> Batch<'env> {
         let n = self.length::<T>(array)?;
         expect_length(n, to.len())?;
         if T::ELEM == ElemType::Bool {
-            let then = |bytes: Vec<u8>| {
-                for (to, byte) in to.iter_mut().zip(bytes) {
-                    *to = truth(byte);
-                }
-            };
-            return self.read_buffer(array, n, then);
+            return self.read_buffer(array, n, |elements: Vec<T>| to.copy_from_slice(&elements));
         }
         // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid; it is borrowed
         // mutably for 'env, which outlives the batch.
-        unsafe { read_to(array, to.as_mut_ptr().cast(), Some(self)) }
+        unsafe { read_to(array, to.as_mut_ptr().cast(), size_of_val(to), Some(self)) }
     }
 
     /// All elements, in `place` when the batch has ended.
     pub(crate) fn read_vec<T: Element>(&self, array: &Handle, place: &Place<T>) -> Result<()> {
         let n = self.length::<T>(array)?;
         let place = Arc::clone(place);
-        let put = move |elements| {
+        self.read_buffer(array, n, move |elements| {
             *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(elements);
-        };
-        if T::ELEM == ElemType::Bool {
-            let mut truths: Vec<T> = with_capacity(n, READ)?;
-            let then = move |bytes: Vec<u8>| {
-                truths.extend(bytes.into_iter().map(truth::<T>));
-                put(truths);
-            };
-            return self.read_buffer(array, n, then);
-        }
-        self.read_buffer(array, n, put)
+        })
     }
 
-    /// `T` has the size of the array's elements, of which there are `n`.
+    /// Calls `then` with all elements, of which there are `n`, when the batch has ended.
     fn read_buffer<T: Element>(
         &self,
         array: &Handle,
@@ -220,14 +206,14 @@ impl<'env> Batch<'env> {
         let start = memory.as_mut_ptr();
         // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
         // for ever.
-        let read = unsafe { read_to(array, start.cast(), Some(self)) };
+        let read = unsafe { read_to(array, start.cast(), n * size_of::<T>(), Some(self)) };
         match &read {
             Ok(()) => {
                 let mut elements = ManuallyDrop::into_inner(memory);
                 self.keep(move || {
-                    // SAFETY: S: `end` calls this after a successful wait, and only successful transfers are kept; the
-                    // capacity is `n` elements.
-                    unsafe { elements.set_len(n) };
+                    // SAFETY: S: `end` calls this after a successful wait, and only successful transfers are kept;
+                    // every bit pattern is a value of T, unless it is bool.
+                    unsafe { complete(&mut elements, n, T::ELEM) };
                     then(elements);
                 });
             }

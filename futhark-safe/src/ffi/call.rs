@@ -1,92 +1,40 @@
 //! Calls of entry points and of operations on values, checked.
 
-use std::borrow::Cow;
 use std::ffi::c_void;
-use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr;
 use std::sync::Arc;
 
+use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
-use super::consume::make_unique;
-use super::core::{Copied, Core, Failed, Locked, Stage};
-use super::failure::Serial;
-use super::handle::{Handle, returned};
-use super::shape::describe;
+use super::array::describe;
+use super::context::{Core, Locked};
+use super::failure::{Failed, Serial, Stage};
 use super::trace;
-use crate::elem::{Element, Scalar8};
+use super::value::{Handle, make_unique, returned};
+use crate::elem::Scalar8;
 use crate::error::{Error, ErrorKind, Result, counted};
 
-/// An argument of a call.
-pub struct Input<'a>(In<'a>);
-
-// With a tag of its own. One in unused bits of the handle takes more instructions to read, for every
-// argument of every call.
-#[repr(u32)]
-enum In<'a> {
-    Scalar(u32, Scalar8),
-    Observed(&'a Handle),
-    Consumed(Handle),
-    /// Consumed like `Consumed`, but only by a call that starts; spent afterwards.
-    ByMut(&'a mut Handle),
-    /// The place of a `Consumed` after its call.
-    Gone,
-}
-
-impl<'a> Input<'a> {
-    #[must_use]
-    pub(crate) fn scalar<T: Element>(value: T) -> Input<'a> {
-        Input(In::Scalar(T::ELEM as u32, value.to_c()))
-    }
-
-    /// A scalar whose type is known at run time.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn scalar_bytes(elem: futhark_manifest::ElemType, bytes: Scalar8) -> Input<'a> {
-        Input(In::Scalar(elem as u32, bytes))
-    }
-
+/// An argument of a call. A call checks its type and its context.
+pub enum Input<'a> {
+    /// A scalar of this type.
+    Scalar(ElemType, Scalar8),
     /// A value that the call only reads.
-    #[must_use]
-    pub(crate) fn observed(value: &'a Handle) -> Input<'a> {
-        Input(In::Observed(value))
-    }
-
+    Observed(&'a Handle),
     /// A value that the call may overwrite. It is freed after the call, also on errors.
-    #[must_use]
-    pub(crate) fn consumed(value: Handle) -> Input<'a> {
-        Input(In::Consumed(value))
-    }
-
+    Consumed(Handle),
     /// A value that the call may overwrite, which the caller keeps if the call is refused before it
     /// starts. Otherwise it is spent after the call, also on errors.
-    #[must_use]
-    pub(crate) fn consumed_in_place(value: &'a mut Handle) -> Input<'a> {
-        Input(In::ByMut(value))
-    }
+    ConsumedInPlace(&'a mut Handle),
+}
 
-    fn type_number(&self) -> u32 {
-        match (&self.0, self.handle()) {
-            (In::Scalar(elem, _), _) => *elem,
-            (_, Some(handle)) => FUT_FIRST_TYPE + handle.ty(),
-            (_, None) => u32::MAX,
-        }
-    }
-
+impl Input<'_> {
     fn handle(&self) -> Option<&Handle> {
-        match &self.0 {
-            In::Scalar(..) | In::Gone => None,
-            In::Observed(handle) => Some(handle),
-            In::Consumed(handle) => Some(handle),
-            In::ByMut(handle) => Some(handle),
-        }
-    }
-
-    /// The handle, if the call may overwrite its value.
-    fn handle_to_consume(&mut self) -> Option<&mut Handle> {
-        match &mut self.0 {
-            In::Scalar(..) | In::Gone | In::Observed(_) => None,
-            In::Consumed(handle) => Some(handle),
-            In::ByMut(handle) => Some(handle),
+        match self {
+            Input::Scalar(..) => None,
+            Input::Observed(handle) => Some(handle),
+            Input::Consumed(handle) => Some(handle),
+            Input::ConsumedInPlace(handle) => Some(handle),
         }
     }
 
@@ -95,235 +43,162 @@ impl<'a> Input<'a> {
     pub(super) fn sizes(&self) -> Option<String> {
         self.handle().map(describe)
     }
-
-    /// The pointer for C, of an argument for `slot` of a function of `core`. Null if `Core::refusal` has an
-    /// error for it.
-    #[inline]
-    fn pointer(&self, slot: &c::Slot, core: &Arc<Core>) -> *const c_void {
-        let handle = match &self.0 {
-            In::Scalar(ty, bytes) if *ty == slot.type_ => return std::ptr::from_ref(bytes).cast(),
-            In::Observed(handle) if slot.flags & FUT_CONSUMED == 0 => *handle,
-            In::Consumed(handle) => handle,
-            In::ByMut(handle) => &**handle,
-            In::Scalar(..) | In::Observed(_) | In::Gone => return std::ptr::null(),
-        };
-        if FUT_FIRST_TYPE + handle.ty() != slot.type_ || !Arc::ptr_eq(handle.core(), core) {
-            return std::ptr::null();
-        }
-        handle.value_or_null()
-    }
 }
 
-/// The place for a result of a call.
-pub struct Output<'a>(Out<'a>);
-
-#[repr(u32)] // as for `In`
-enum Out<'a> {
-    Scalar(u32, *mut c_void, PhantomData<&'a mut Scalar8>),
-    Value(u32, &'a mut Option<Handle>),
+/// A result of a call, empty before it.
+pub struct Output {
+    /// The number of the type.
+    ty: u32,
+    /// Where C writes a scalar.
+    scalar: Scalar8,
+    /// Where C writes the pointer of a value.
+    value: *mut c_void,
+    handle: Option<Handle>,
 }
 
-impl<'a> Output<'a> {
-    pub(crate) fn scalar(elem: futhark_manifest::ElemType, place: &'a mut Scalar8) -> Output<'a> {
-        Output(Out::Scalar(
-            elem as u32,
-            std::ptr::from_mut(place).cast(),
-            PhantomData,
-        ))
-    }
-
-    /// A place for a value of type `types()[ty]`, which is `Some` after the call succeeded.
-    pub(crate) fn value(ty: u32, place: &'a mut Option<Handle>) -> Output<'a> {
-        Output(Out::Value(ty, place))
-    }
-
-    fn type_number(&self) -> u32 {
-        match self.0 {
-            Out::Scalar(elem, ..) => elem,
-            Out::Value(ty, _) => FUT_FIRST_TYPE + ty,
+impl Output {
+    fn new(ty: u32) -> Output {
+        Output {
+            ty,
+            scalar: Scalar8::default(),
+            value: ptr::null_mut(),
+            handle: None,
         }
     }
+
+    pub(crate) fn scalar(elem: ElemType) -> Output {
+        Output::new(elem as u32)
+    }
+
+    /// A value of type `types()[ty]`.
+    pub(crate) fn value(ty: u32) -> Output {
+        Output::new(FUT_FIRST_TYPE + ty)
+    }
+
+    /// The result of a call of C code.
+    pub(crate) fn of(value: Handle) -> Output {
+        Output {
+            handle: Some(value),
+            ..Output::new(0)
+        }
+    }
+
+    /// A scalar, after a call that succeeded.
+    pub(crate) fn into_scalar(self) -> Scalar8 {
+        self.scalar
+    }
+
+    /// A value, after a call that succeeded.
+    pub(crate) fn into_handle(self) -> Handle {
+        self.handle.expect("a call that succeeded has its results")
+    }
+
+    fn is_value(&self) -> bool {
+        self.ty >= FUT_FIRST_TYPE
+    }
 }
 
-/// The lists of a call with at most this many arguments and results are not on the heap. They are not initialised,
-/// since writing them takes as long as checking the arguments.
+/// The lists of a call with at most this many arguments and results are not on the heap, whose use would take longer
+/// than all checks.
 const FEW: usize = 8;
 
-/// The arguments of a call. When it ends, in whatever way, this frees those that the call owns, so the list
-/// needs no destructor.
-struct Inputs<'l, 'a> {
-    list: &'l mut [Input<'a>],
-    /// Arguments are owned, or may be.
-    owned: bool,
-    copied: bool,
-}
-
-impl Drop for Inputs<'_, '_> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.owned {
-            clear_owned(self.list);
-        }
+/// A list of `n` null pointers for C.
+fn list<'l, P: Copy>(few: &'l mut [P; FEW], many: &'l mut Vec<P>, n: usize) -> &'l mut [P] {
+    if n > FEW {
+        many.resize(n, few[0]);
+        return many;
     }
+    &mut few[..n]
 }
 
 impl Core {
     /// Calls function number `function` of the table.
     ///
-    /// Consumed arguments that share memory with other values are copied first (see `consume`).
+    /// Consumed arguments that share memory with other values are copied first (see `value`).
     /// They are freed afterwards, also on errors, except those
-    /// [in place](Input::consumed_in_place) of a call that is refused before it starts.
+    /// [in place](Input::ConsumedInPlace) of a call that is refused before it starts.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments, or one that is spent.
     /// [`ErrorKind::WrongContext`]. Otherwise the failure of the call.
-    pub(crate) fn call(
+    #[inline]
+    pub(crate) fn call<'a>(
         self: &Arc<Core>,
         function: usize,
-        inputs: &mut [Input<'_>],
-        outputs: &mut [Output<'_>],
+        mut inputs: impl AsMut<[Input<'a>]>,
+        outputs: &mut [&mut Output],
     ) -> Result<()> {
-        let mut inputs = Inputs {
-            list: inputs,
-            owned: true,
-            copied: false,
-        };
-        let n_in = inputs.list.len();
-        let result = match n_in > FEW || outputs.len() > FEW {
-            true => self.call_with_long_lists(function, &mut inputs, outputs),
-            false => {
-                let mut arguments = [const { MaybeUninit::uninit() }; FEW];
-                let mut places = [const { MaybeUninit::uninit() }; FEW];
-                let mut values = [const { MaybeUninit::uninit() }; FEW];
-                let n_out = outputs.len();
-                let arguments = &mut arguments[..n_in];
-                let (places, values) = (&mut places[..n_out], &mut values[..n_out]);
-                self.call_with(function, &mut inputs, outputs, arguments, places, values)
-            }
-        };
-        let copied = inputs.copied;
-        drop(inputs);
+        let mut copied = false;
+        let result = self.call_with(function, inputs.as_mut(), outputs, &mut copied);
         if copied {
             trace::copied(self.table().functions()[function].label());
         }
         result
     }
 
-    /// As [`call`](Self::call). The arguments are not looked at after the call, which takes as long as its check
-    /// for errors.
-    #[inline]
-    pub(crate) fn call_by_value<const N: usize>(
-        self: &Arc<Core>,
-        function: usize,
-        inputs: [Input<'_>; N],
-        outputs: &mut [Output<'_>],
-    ) -> Result<()> {
-        // `Inputs` frees what they own.
-        self.call(function, &mut *ManuallyDrop::new(inputs), outputs)
-    }
-
-    #[cold]
-    fn call_with_long_lists(
-        self: &Arc<Core>,
-        function: usize,
-        inputs: &mut Inputs<'_, '_>,
-        outputs: &mut [Output<'_>],
-    ) -> Result<()> {
-        let arguments = &mut Box::new_uninit_slice(inputs.list.len());
-        let places = &mut Box::new_uninit_slice(outputs.len());
-        let values = &mut Box::new_uninit_slice(outputs.len());
-        self.call_with(function, inputs, outputs, arguments, places, values)
-    }
-
-    /// For C, `arguments` has the pointers to the arguments, and `places` those to the places of the results: scalars
-    /// are written directly to theirs, and values to `values`. The lists are as long as `all` and `outputs`.
-    #[inline(always)] // Two callers, one of them cold.
     fn call_with(
         self: &Arc<Core>,
         number: usize,
-        all: &mut Inputs<'_, '_>,
-        outputs: &mut [Output<'_>],
-        arguments: &mut [MaybeUninit<*const c_void>],
-        places: &mut [MaybeUninit<*mut c_void>],
-        values: &mut [MaybeUninit<*mut c_void>],
+        inputs: &mut [Input<'_>],
+        outputs: &mut [&mut Output],
+        copied: &mut bool,
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
-            return Err(no_function());
+            let message = "the program has no function of this number";
+            return Err(Error::invalid("call", message));
         };
-        let inputs = &mut *all.list;
-        let (parameters, results) = (function.inputs(), function.outputs());
-        if inputs.len() != parameters.len() || outputs.len() != results.len() {
+        if inputs.len() != function.inputs().len() || outputs.len() != function.outputs().len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        // All checks, in one pass over the arguments and one over the places.
-        let (mut fine, mut owned, mut consumes, mut has_values) = (true, false, false, false);
-        for ((place, input), slot) in arguments.iter_mut().zip(&*inputs).zip(parameters) {
-            let pointer = input.pointer(slot, self);
-            place.write(pointer);
-            fine &= !pointer.is_null();
-            if !matches!(input.0, In::Scalar(..)) {
-                owned |= matches!(input.0, In::Consumed(_));
-                consumes |= slot.flags & FUT_CONSUMED != 0;
+        let (mut few, mut many) = ([ptr::null(); FEW], Vec::new());
+        let arguments = list(&mut few, &mut many, inputs.len());
+        self.check_inputs(function, inputs, arguments)?;
+        let (mut few, mut many) = ([ptr::null_mut(); FEW], Vec::new());
+        let places = list(&mut few, &mut many, outputs.len());
+        for (i, (output, slot)) in outputs.iter_mut().zip(function.outputs()).enumerate() {
+            if output.ty != slot.type_ {
+                let what = format!("result {i}");
+                return Err(self.wrong_type(function.label(), &what, slot.type_, output.ty));
             }
+            // Before the lock is taken: the result of another call, if there is one, is freed.
+            output.handle = None;
+            places[i] = match output.is_value() {
+                true => ptr::from_mut(&mut output.value).cast(),
+                false => ptr::from_mut(&mut output.scalar).cast::<c_void>(),
+            };
         }
-        let slots = outputs.iter_mut().zip(results).zip(&mut *values);
-        for (place, ((output, slot), value)) in places.iter_mut().zip(slots) {
-            fine &= output.type_number() == slot.type_;
-            place.write(match &mut output.0 {
-                Out::Scalar(_, place, _) => *place,
-                Out::Value(_, old) => {
-                    has_values = true;
-                    fine &= old.is_none();
-                    std::ptr::from_mut::<*mut c_void>(value.write(std::ptr::null_mut())).cast()
-                }
-            });
-        }
-        if !fine {
-            return Err(self.refusal(function, inputs, outputs));
-        }
-        all.owned = owned;
         let _span = trace::call(self, || function.label(), inputs);
 
         let mut locked = self.locked();
         locked.check(inputs.iter().filter_map(Input::handle))?;
+        let consumes = |slot: &c::Slot| slot.flags & FUT_CONSUMED != 0;
+        let consumes = function.inputs().iter().any(consumes);
         if consumes {
-            self.make_all_unique(&mut locked, number, inputs, arguments, &mut all.copied)?;
+            make_all_unique(&mut locked, function, inputs, copied)?;
+            // Copies have other pointers.
+            self.check_inputs(function, inputs, arguments)?;
         }
-
         let call = function.raw().call.expect("every function can be called");
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
         // eight bytes, values are live (V) and belong to this context, and each result has a place of its
         // type.
-        let called = unsafe {
-            locked.try_call(
-                call,
-                places.as_ptr().cast(),
-                arguments.as_ptr().cast(),
-                || Cow::Borrowed(function.label()),
-            )
-        };
+        let called = unsafe { locked.call(call, places, arguments, || function.label().into()) };
         if let Err(failed) = called {
             return Err(failure(&mut locked, number, inputs, failed));
         }
         let serial = match self.table().is_gpu() {
-            true => self.serial_of_results(&mut locked, function, inputs),
+            true => serial_of_results(&mut locked, function, inputs),
             false => 0,
         };
-        if has_values {
-            for (output, value) in outputs.iter_mut().zip(values) {
-                if let Out::Value(ty, place) = &mut output.0 {
-                    // SAFETY: the place of a value was written above.
-                    let value = unsafe { value.assume_init_read() };
-                    let value = returned(value, || function.label().into())?;
-                    locked.hold(serial);
-                    // SAFETY: T: after success each place for a value holds a new one of the slot's
-                    // type, which is equal to `ty`.
-                    let handle = unsafe { Handle::new(Arc::clone(self), value, *ty, serial) };
-                    // The place was empty before the call. To free a value here would take other locks.
-                    std::mem::forget(place.replace(handle));
-                }
-            }
+        for output in outputs.iter_mut().filter(|output| output.is_value()) {
+            let value = returned(output.value, || function.label().into())?;
+            locked.hold(serial);
+            // SAFETY: T: after success each place for a value holds a new one of the slot's
+            // type, which is the output's.
+            let handle =
+                unsafe { Handle::new(Arc::clone(self), value, output.ty - FUT_FIRST_TYPE, serial) };
+            output.handle = Some(handle);
         }
         if consumes {
             // Last: it frees values, and a failure of that concerns the results too.
@@ -332,110 +207,77 @@ impl Core {
         Ok(())
     }
 
-    /// Makes each argument that the call may overwrite the only reference to its memory, and writes the
-    /// pointers to the arguments again.
-    #[inline(never)] // It would take registers from calls that consume nothing.
-    fn make_all_unique(
+    /// Checks all arguments, and writes their pointers for C.
+    #[inline]
+    fn check_inputs(
         self: &Arc<Core>,
-        locked: &mut Locked<'_>,
-        number: usize,
-        inputs: &mut [Input<'_>],
-        arguments: &mut [MaybeUninit<*const c_void>],
-        copied: &mut bool,
+        function: &c::Function,
+        inputs: &[Input<'_>],
+        arguments: &mut [*const c_void],
     ) -> Result<()> {
-        let function = &self.table().functions()[number];
-        let operation = || Cow::Borrowed(function.label());
-        let parameters = function.inputs();
-        for (i, (input, slot)) in inputs.iter_mut().zip(parameters).enumerate() {
-            if slot.flags & FUT_CONSUMED != 0
-                && let Some(handle) = input.handle_to_consume()
-            {
-                *copied |= make_unique(locked, handle, Copied::Argument(number, i), operation)?;
-            }
-        }
-        // Copies have other pointers.
-        for ((place, input), slot) in arguments.iter_mut().zip(inputs).zip(parameters) {
-            let pointer = input.pointer(slot, self);
-            debug_assert!(!pointer.is_null(), "a copy fits where its original did");
-            place.write(pointer);
+        for (i, (input, slot)) in inputs.iter().zip(function.inputs()).enumerate() {
+            arguments[i] = match input {
+                Input::Scalar(elem, bytes) if *elem as u32 == slot.type_ => {
+                    ptr::from_ref(bytes).cast()
+                }
+                Input::Scalar(elem, _) => {
+                    return Err(self.wrong_argument(function, i, slot, *elem as u32));
+                }
+                Input::Observed(handle) => self.check_handle(function, i, slot, handle, true)?,
+                Input::Consumed(handle) => self.check_handle(function, i, slot, handle, false)?,
+                Input::ConsumedInPlace(handle) => {
+                    self.check_handle(function, i, slot, handle, false)?
+                }
+            };
         }
         Ok(())
     }
 
-    /// On GPU backends: the serial of the results of a call that succeeded (see `failure`).
-    #[inline(never)] // It would take registers from calls on host backends.
-    fn serial_of_results(
-        &self,
-        locked: &mut Locked<'_>,
+    /// Checks argument `i`, which the caller keeps if it is `observed`. Returns its pointer for C.
+    #[inline]
+    fn check_handle(
+        self: &Arc<Core>,
         function: &c::Function,
-        inputs: &[Input<'_>],
-    ) -> Serial {
-        if !function.is_entry_point() {
-            // Parts of values, or values made of them: complete when those are.
-            let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
-            return serials.max().unwrap_or(0);
+        i: usize,
+        slot: &c::Slot,
+        handle: &Handle,
+        observed: bool,
+    ) -> Result<*const c_void> {
+        let ty = FUT_FIRST_TYPE + handle.ty();
+        if ty != slot.type_ {
+            return Err(self.wrong_argument(function, i, slot, ty));
         }
-        let outputs = function.outputs();
-        if outputs.is_empty() || outputs.iter().any(|slot| slot.type_ < FUT_FIRST_TYPE) {
-            // The C side has waited for them.
-            return 0;
+        let Some(value) = handle.live() else {
+            let what = match function.is_entry_point() || function.inputs().len() > 1 {
+                true => format!("argument {i}"),
+                // A method of the value, such as a field.
+                false => "the value".to_owned(),
+            };
+            return Err(handle.spent(function.label(), &what));
+        };
+        if !Arc::ptr_eq(handle.core(), self) {
+            return Err(wrong_context(function.label(), &format!("argument {i}")));
         }
-        locked.start(function.label())
+        if observed && slot.flags & FUT_CONSUMED != 0 {
+            let message = format!(
+                "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
+            );
+            return Err(Error::invalid(function.label(), message));
+        }
+        Ok(value.as_ptr())
     }
 
-    /// The error for the first argument or place that does not fit the function.
     #[cold]
-    fn refusal(
-        &self,
-        function: &c::Function,
-        inputs: &[Input<'_>],
-        outputs: &[Output<'_>],
-    ) -> Error {
-        let (parameters, results) = (function.inputs(), function.outputs());
-        let label = function.label();
-        for (i, (input, slot)) in inputs.iter().zip(parameters).enumerate() {
-            let got = input.type_number();
-            if got != slot.type_ {
-                return self.wrong_type(label, &format!("argument {i}"), slot.type_, got);
-            }
-            if let Some(handle) = input.handle() {
-                if handle.is_spent() {
-                    let what = match function.is_entry_point() || inputs.len() > 1 {
-                        true => format!("argument {i}"),
-                        // A method of the value, such as a field.
-                        false => "the value".to_owned(),
-                    };
-                    return handle.spent(label, &what);
-                }
-                if !std::ptr::eq(Arc::as_ptr(handle.core()), self) {
-                    return wrong_context(label, &format!("argument {i}"));
-                }
-                if slot.flags & FUT_CONSUMED != 0 && matches!(input.0, In::Observed(_)) {
-                    return not_consumed(function, i);
-                }
-            }
-        }
-        for (i, (output, slot)) in outputs.iter().zip(results).enumerate() {
-            let got = output.type_number();
-            if got != slot.type_ {
-                return self.wrong_type(label, &format!("result {i}"), slot.type_, got);
-            }
-        }
-        // All else fits. To free it here could take other locks.
-        Error::invalid(label, "the place of a result has a value already")
+    fn wrong_argument(&self, function: &c::Function, i: usize, slot: &c::Slot, got: u32) -> Error {
+        self.wrong_type(function.label(), &format!("argument {i}"), slot.type_, got)
     }
 
     fn type_name(&self, number: u32) -> &'static str {
-        match number.checked_sub(FUT_FIRST_TYPE) {
-            None => futhark_manifest::ElemType::ALL
-                .get(number as usize)
-                .map_or("?", |elem| elem.as_str()),
-            Some(i) => self
-                .table()
-                .types()
-                .get(i as usize)
-                .map_or("?", c::Type::name),
-        }
+        let name = match number.checked_sub(FUT_FIRST_TYPE) {
+            None => ElemType::ALL.get(number as usize).map(|elem| elem.as_str()),
+            Some(i) => self.table().types().get(i as usize).map(c::Type::name),
+        };
+        name.unwrap_or("?")
     }
 
     #[cold]
@@ -455,13 +297,58 @@ impl Core {
     }
 }
 
+/// Makes each argument that the call may overwrite the only reference to its memory. `copied`: at least one
+/// was copied.
+#[inline(never)] // It would take registers from calls that consume nothing.
+fn make_all_unique(
+    locked: &mut Locked<'_>,
+    function: &'static c::Function,
+    inputs: &mut [Input<'_>],
+    copied: &mut bool,
+) -> Result<()> {
+    for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
+        let handle = match input {
+            Input::Consumed(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
+            Input::ConsumedInPlace(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
+            _ => continue,
+        };
+        if make_unique(locked, handle, || function.label().into())? {
+            let name = function.parameter_names().nth(i).flatten();
+            let name = name.map_or_else(|| i.to_string(), str::to_owned);
+            locked.count_copy(function.label(), name);
+            *copied = true;
+        }
+    }
+    Ok(())
+}
+
+/// On GPU backends: the serial of the results of a call that succeeded (see `failure`).
+#[inline(never)] // It would take registers from calls on host backends.
+fn serial_of_results(
+    locked: &mut Locked<'_>,
+    function: &'static c::Function,
+    inputs: &[Input<'_>],
+) -> Serial {
+    if !function.is_entry_point() {
+        // Parts of values, or values made of them: complete when those are.
+        let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
+        return serials.max().unwrap_or(0);
+    }
+    let outputs = function.outputs();
+    if outputs.is_empty() || outputs.iter().any(|slot| slot.type_ < FUT_FIRST_TYPE) {
+        // The C side has waited for them.
+        return 0;
+    }
+    locked.start(function.label())
+}
+
 /// Frees the values that the call of `function` has consumed in place. Comes while the lock is still
 /// held, so the results share no memory with them when the next call counts references.
 fn spend(locked: &mut Locked<'_>, function: usize, inputs: &mut [Input<'_>], failed: bool) {
     let slots = locked.table().functions()[function].inputs();
     for (input, slot) in inputs.iter_mut().zip(slots) {
         if slot.flags & FUT_CONSUMED != 0
-            && let In::ByMut(handle) = &mut input.0
+            && let Input::ConsumedInPlace(handle) = input
         {
             handle.spend(locked, function, failed);
         }
@@ -491,21 +378,6 @@ fn failure(
     error
 }
 
-/// Drops the arguments that the call owned: the caller keeps the list, and could pass it again.
-#[inline(never)]
-fn clear_owned(inputs: &mut [Input<'_>]) {
-    for input in inputs {
-        if let In::Consumed(_) = input.0 {
-            input.0 = In::Gone;
-        }
-    }
-}
-
-#[cold]
-fn no_function() -> Error {
-    Error::invalid("call", "the program has no function of this number")
-}
-
 #[cold]
 fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
     let message = format!(
@@ -533,12 +405,4 @@ fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
 pub(super) fn wrong_context(operation: &'static str, what: &str) -> Error {
     let message = format!("{what} belongs to another context; values cannot pass between contexts");
     Error::new(ErrorKind::WrongContext, operation, message)
-}
-
-#[cold]
-fn not_consumed(function: &c::Function, i: usize) -> Error {
-    let message = format!(
-        "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
-    );
-    Error::invalid(function.label(), message)
 }

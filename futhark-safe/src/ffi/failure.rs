@@ -32,13 +32,36 @@ pub(super) struct Failure {
     pub(super) text: Option<String>,
 }
 
+/// A call that failed.
+pub(super) struct Failed {
+    pub(super) error: Error,
+    pub(super) stage: Stage,
+}
+
+/// How far a failed call got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The C side rejected it before it called the generated function.
+    Refused,
+    /// An entry point rejected the sizes of its arguments, which it compares before anything else.
+    Sizes,
+    /// It ran.
+    Started,
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Error {
+        failed.error
+    }
+}
+
 impl Failure {
-    pub(super) fn is_silent(&self) -> bool {
+    fn is_silent(&self) -> bool {
         self.words.is_none() && self.text.is_none()
     }
 
     /// Whether the failure can belong to an earlier call than the one that reported it.
-    pub(super) fn may_be_earlier(&self) -> bool {
+    fn may_be_earlier(&self) -> bool {
         self.origin != c::FUT_OF_CALL
     }
 
@@ -47,7 +70,7 @@ impl Failure {
     /// The C side knows whether a failure is of the running call, of an earlier one or of either,
     /// and `Progress` which earlier calls have work that no wait has confirmed. A failed check of the
     /// program narrows these down to calls that started kernels with checks.
-    pub(super) fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
+    fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
         let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
         let suspects = match self.origin {
             c::FUT_OF_CALL => return Origin::Operation,
@@ -69,7 +92,7 @@ impl Failure {
     }
 
     /// The error for a call that returned `status`.
-    pub(super) fn error(self, status: u32, operation: Call) -> Error {
+    fn error(self, status: u32, operation: Call) -> Error {
         // The status first: it is known, and the cause is derived from the function that set the text.
         let kind = match (status, self.cause) {
             (c::FUT_MEMORY, _) => ErrorKind::OutOfMemory,
@@ -102,6 +125,8 @@ pub(super) type Serial = u64;
 /// The pending work of a context, protected by its lock.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
+    /// The call in which the context was lost.
+    lost_in: Option<Call>,
     /// The number of outcomes so far.
     waits: Serial,
     /// The number of live pending values: those started since the last outcome.
@@ -114,9 +139,9 @@ pub(super) struct Progress {
     checking: Calls,
 }
 
-/// A set of calls, up to [`MAX_NAMED`]; `None` for more.
-#[derive(Debug)]
-struct Calls(Option<Vec<&'static str>>);
+/// A set of calls. One that has more than [`MAX_NAMED`] may lack some.
+#[derive(Debug, Default)]
+struct Calls(Vec<&'static str>);
 
 /// An error names at most this many earlier calls.
 const MAX_NAMED: usize = 4;
@@ -140,11 +165,77 @@ struct Invalidation {
 }
 
 impl Progress {
+    /// The failure of a call that returned `status`. `own` is its record, `other` that of a failure which the wait
+    /// after it found.
+    pub(super) fn failed(
+        &mut self,
+        status: u32,
+        mut own: Failure,
+        mut other: Option<Failure>,
+        operation: Call,
+        is_gpu: bool,
+    ) -> Failed {
+        if status == c::FUT_LOST {
+            // Without a code the context is not lost, but refused to a forked process.
+            let is_lost_now = self.lost_in.is_none() && own.code != 0;
+            let mut error = own.error(status, operation.clone());
+            if let Some(earlier) = &self.lost_in {
+                error = error.with_origin(Origin::Earlier(Some(vec![earlier.clone()])));
+            }
+            if !is_lost_now {
+                let stage = Stage::Refused;
+                return Failed { error, stage };
+            }
+            self.lost_in = Some(operation);
+            let stage = Stage::Started;
+            return Failed { error, stage };
+        }
+        let stage = match status {
+            c::FUT_REFUSED => Stage::Refused,
+            c::FUT_FAILED if own.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
+            _ => Stage::Started,
+        };
+        // The call returned a code without a text, and the text of the cause came with the wait.
+        if status == c::FUT_FAILED && own.is_silent() {
+            own = other.take().unwrap_or(own);
+        }
+        let mut error = self.attributed(own, status, &operation, is_gpu);
+        if let Some(other) = other {
+            error = error.with_also(self.attributed(other, c::FUT_FAILED, &operation, is_gpu));
+        }
+        // After these the C side has waited.
+        if is_gpu && matches!(status, c::FUT_FAILED | c::FUT_MEMORY) {
+            self.confirm();
+        }
+        Failed { error, stage }
+    }
+
+    /// The error of a failure, which invalidates all pending values if it can be that of an earlier call.
+    fn attributed(
+        &mut self,
+        failure: Failure,
+        status: u32,
+        operation: &Call,
+        is_gpu: bool,
+    ) -> Error {
+        let origin = failure.origin(self, operation);
+        let may_be_earlier = failure.may_be_earlier();
+        let error = failure.error(status, operation.clone()).with_origin(origin);
+        if is_gpu && may_be_earlier {
+            self.fail(&error);
+        }
+        error
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost_in.is_some()
+    }
+
     /// Records a successful call, whose results may be pending. Returns their serial.
     pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
         self.calls.add(call);
         match unchecked {
-            Unchecked::Nothing => self.checking.clear(),
+            Unchecked::Nothing => self.checking.0.clear(),
             Unchecked::Last => self.checking.add(call),
             Unchecked::Earlier => {}
         }
@@ -153,14 +244,13 @@ impl Progress {
 
     /// Returns the pending calls; with `by_check`, only those with unread kernel checks. `None` if
     /// there are more than [`MAX_NAMED`].
-    pub(super) fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
-        let calls = if by_check {
-            &self.checking
-        } else {
-            &self.calls
+    fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
+        let Calls(calls) = match by_check {
+            true => &self.checking,
+            false => &self.calls,
         };
-        let calls = calls.0.as_ref()?;
-        Some(calls.iter().map(|&call| call.into()).collect())
+        let all = calls.len() <= MAX_NAMED;
+        all.then(|| calls.iter().map(|&call| call.into()).collect())
     }
 
     pub(super) fn hold(&mut self, serial: Serial) {
@@ -186,12 +276,12 @@ impl Progress {
     pub(super) fn confirm(&mut self) {
         self.waits += 1;
         self.held = 0;
-        self.calls.clear();
-        self.checking.clear();
+        self.calls.0.clear();
+        self.checking.0.clear();
     }
 
     /// Records a wait that failed: all pending values are invalid.
-    pub(super) fn fail(&mut self, error: &Error) {
+    fn fail(&mut self, error: &Error) {
         if self.held > 0 {
             let failure = Invalidation {
                 error: error.again(VALUE),
@@ -202,9 +292,13 @@ impl Progress {
         self.confirm();
     }
 
-    /// Returns the failure that invalidated values of this serial, if any.
-    pub(super) fn verdict(&self, serial: Serial) -> Result<()> {
-        match self.failures.get(&serial) {
+    /// Returns the failure that invalidated values of one of these serials, if any.
+    #[inline(never)] // It would take registers from calls on host backends.
+    pub(super) fn verdicts(&self, serials: impl IntoIterator<Item = Serial>) -> Result<()> {
+        let mut failures = serials
+            .into_iter()
+            .filter_map(|serial| self.failures.get(&serial));
+        match failures.next() {
             Some(failure) => Err(failure.error.again(VALUE)),
             None => Ok(()),
         }
@@ -214,29 +308,11 @@ impl Progress {
 /// The operation that errors about invalidated values report.
 const VALUE: &str = "use of an invalidated value";
 
-impl Default for Calls {
-    fn default() -> Calls {
-        Calls(Some(Vec::new()))
-    }
-}
-
 impl Calls {
     fn add(&mut self, call: &'static str) {
-        let Some(calls) = &mut self.0 else {
-            return;
-        };
-        if calls.contains(&call) {
-            return;
+        if self.0.len() <= MAX_NAMED && !self.0.contains(&call) {
+            self.0.push(call);
         }
-        if calls.len() == MAX_NAMED {
-            self.0 = None;
-        } else {
-            calls.push(call);
-        }
-    }
-
-    fn clear(&mut self) {
-        self.0.get_or_insert_default().clear();
     }
 }
 
@@ -264,11 +340,11 @@ mod tests {
         let (a, b) = (value(&mut progress), value(&mut progress));
         progress.fail(&error());
         let later = value(&mut progress);
-        assert!(progress.verdict(0).is_ok());
-        assert!(progress.verdict(early).is_ok());
-        assert!(progress.verdict(later).is_ok());
+        assert!(progress.verdicts([0]).is_ok());
+        assert!(progress.verdicts([early]).is_ok());
+        assert!(progress.verdicts([later]).is_ok());
         for lost in [a, b] {
-            let error = progress.verdict(lost).unwrap_err();
+            let error = progress.verdicts([lost]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Program);
             assert_eq!(error.code(), Some(2));
             assert_eq!(error.c_message(), Some("index out of bounds"));
@@ -303,13 +379,13 @@ mod tests {
         let a = value(&mut progress);
         progress.confirm();
         progress.fail(&error());
-        assert!(progress.verdict(a).is_ok());
+        assert!(progress.verdicts([a]).is_ok());
         let b = value(&mut progress);
         progress.fail(&error());
         let c = value(&mut progress);
         progress.fail(&error());
-        assert!(progress.verdict(b).is_err() && progress.verdict(c).is_err());
-        assert!(progress.verdict(a).is_ok());
+        assert!(progress.verdicts([b]).is_err() && progress.verdicts([c]).is_err());
+        assert!(progress.verdicts([a]).is_ok());
     }
 
     #[test]
@@ -318,7 +394,7 @@ mod tests {
         let (a, b) = (value(&mut progress), value(&mut progress));
         progress.fail(&error());
         progress.release(a);
-        assert!(progress.verdict(b).is_err());
+        assert!(progress.verdicts([b]).is_err());
         progress.release(b);
         assert!(progress.failures.is_empty());
         // Values dropped before the wait leave no failure behind.

@@ -5,8 +5,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
 
-use super::core::{Core, Lending, Locked, required};
-use super::handle::Handle;
+use super::call::wrong_context;
+use super::context::{Core, Lending, Locked, required};
+use super::value::Handle;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A context that is lent to plain C calls on this thread.
@@ -85,7 +86,7 @@ impl<'a> Lent<'a> {
         let serial = value.serial();
         let pointer = value.into_value(Self::OPERATION)?;
         self.locked.release(serial);
-        Ok(pointer.as_ptr())
+        Ok(pointer)
     }
 
     /// Takes over a value that C made. For null, the error of the C function.
@@ -98,11 +99,8 @@ impl<'a> Lent<'a> {
     pub(crate) unsafe fn adopt(&mut self, pointer: *mut c_void, ty: u32) -> Result<Handle> {
         let Some(value) = NonNull::new(pointer) else {
             self.check(1)?;
-            return Err(Error::new(
-                ErrorKind::Backend,
-                Self::OPERATION,
-                "expected a value, got null",
-            ));
+            let message = "expected a value, got null";
+            return Err(Error::new(ErrorKind::Backend, Self::OPERATION, message));
         };
         let serial = self.locked.start(Self::OPERATION);
         self.locked.hold(serial);
@@ -124,13 +122,7 @@ impl<'a> Lent<'a> {
 
     fn check_handle(&mut self, handle: &Handle, ty: u32) -> Result<()> {
         if !Arc::ptr_eq(handle.core(), self.core) {
-            let message =
-                "the value belongs to another context; values cannot pass between contexts";
-            return Err(Error::new(
-                ErrorKind::WrongContext,
-                Self::OPERATION,
-                message,
-            ));
+            return Err(wrong_context(Self::OPERATION, "the value"));
         }
         if handle.ty() != ty {
             // Only a hand-written `HasArray` can cause this.
@@ -147,7 +139,7 @@ impl<'a> Lent<'a> {
         let mut context: *mut c_void = std::ptr::null_mut();
         let out = [(&raw mut context).cast::<c_void>()];
         // SAFETY: T and L; `context` is the place of the result.
-        unsafe { self.locked.call(lend, &out, &[], || Self::OPERATION.into()) }?;
+        unsafe { (self.locked).call(lend, &out, &[], || Self::OPERATION.into()) }?;
         self.context = context;
         Ok(())
     }
@@ -162,8 +154,8 @@ impl<'a> Lent<'a> {
         let take_back = required(self.core.table().raw().take_back);
         // SAFETY: T and L; the context was lent.
         let status = unsafe { take_back(self.core.context(), code) };
-        let finished = self.locked.finish(status, || Self::OPERATION.into());
-        finished.map_err(|failed| failed.error)
+        self.locked.finish(status, || Self::OPERATION.into())?;
+        Ok(())
     }
 }
 

@@ -1,8 +1,12 @@
-//! Tables that are linked into this binary, and the backend of a table.
+//! Tables that are linked in, and what a table tells without a context.
+
+use std::ffi::{CStr, c_char};
 
 use futhark_manifest::Backend;
-use futhark_sys::table::{Raw, Table};
+use futhark_sys::table::{self as c, Raw, Table};
 
+use super::context::required;
+use super::settings::Setting;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A table that is linked into this binary, not yet verified.
@@ -68,4 +72,83 @@ macro_rules! __unsafe_tables {
         // contains a hash of everything that determines its content.
         ::std::vec![$(unsafe { $crate::__private::LinkedTable::new(&raw const $symbol) }),*]
     }};
+}
+
+/// The driver's description of the device that a context with these settings would use, if the
+/// backend provides one. `futhark_table.h` documents its lines.
+pub(crate) fn describe_device(table: &Table, settings: &[Setting]) -> Option<String> {
+    let device = table.raw().device?;
+    let for_c: Vec<c::Setting> = settings.iter().map(Setting::to_c).collect();
+    // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
+    let text = unsafe { device(for_c.as_ptr(), for_c.len() as u32) };
+    // SAFETY: T: a text that the caller owns, or NULL.
+    unsafe { take_text(table, text) }
+}
+
+/// The descriptions of all devices of the backend. `None`: the backend runs on the host.
+pub(crate) fn devices(table: &Table) -> Result<Option<String>> {
+    let Some(devices) = table.raw().devices else {
+        return Ok(None);
+    };
+    let mut text: *mut c_char = std::ptr::null_mut();
+    // SAFETY: T; it writes one pointer.
+    let status = unsafe { devices(&raw mut text) };
+    // SAFETY: T: a text that the caller owns, or NULL.
+    let text = unsafe { take_text(table, text) };
+    if status as u32 == c::FUT_OK {
+        return Ok(Some(text.unwrap_or_default()));
+    }
+    let kind = match status as u32 {
+        c::FUT_MEMORY => ErrorKind::OutOfMemory,
+        _ => ErrorKind::Load,
+    };
+    let why = text.unwrap_or_else(|| "no memory".to_owned());
+    Err(Error::new(
+        kind,
+        format!("{} devices", table.backend()),
+        why,
+    ))
+}
+
+/// The source of the device code. `None`: the backend has none.
+pub(crate) fn device_source(table: &Table) -> Result<Option<String>> {
+    let Some(source) = table.raw().device_source else {
+        return Ok(None);
+    };
+    // SAFETY: T; it has no arguments.
+    let text = unsafe { source() };
+    // SAFETY: T: a text that the caller owns, or NULL.
+    let text = unsafe { take_text(table, text) };
+    text.ok_or_else(|| no_memory("device source")).map(Some)
+}
+
+pub(super) fn no_memory(operation: &'static str) -> Error {
+    Error::new(ErrorKind::OutOfMemory, operation, "no memory")
+}
+
+/// Copies a text of the C side.
+///
+/// # Safety
+///
+/// A NUL-terminated text that lives meanwhile, or NULL.
+pub(super) unsafe fn copy_text(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so it is NUL-terminated text.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// Copies and frees a text of the C side.
+///
+/// # Safety
+///
+/// A NUL-terminated text that the table made for its caller, or NULL.
+pub(super) unsafe fn take_text(table: &Table, text: *mut c_char) -> Option<String> {
+    // SAFETY: as the caller promises.
+    let copy = unsafe { copy_text(text) }?;
+    // SAFETY: T: such texts are freed by `free_text`, once.
+    unsafe { required(table.raw().free_text)(text) };
+    Some(copy)
 }

@@ -2,8 +2,13 @@
 //!
 //! They run user code, a subscriber, which may use contexts: the caller holds no lock.
 
+#![cfg_attr(
+    not(feature = "tracing"),
+    expect(unused_variables, reason = "they are fields of spans and events")
+)]
+
 use super::call::Input;
-use super::core::{Core, expect_none_held};
+use super::context::{Core, expect_none_held};
 
 /// A span that ends when it is dropped.
 #[must_use]
@@ -19,11 +24,7 @@ impl Drop for Span {
 }
 
 /// A call, with the sizes of its arguments.
-#[cfg_attr(
-    not(feature = "tracing"),
-    expect(unused_variables, clippy::inline_always)
-)]
-#[cfg_attr(not(feature = "tracing"), inline(always))]
+#[inline]
 pub(super) fn call(
     core: &Core,
     operation: impl FnOnce() -> &'static str,
@@ -42,21 +43,13 @@ pub(super) fn call(
 }
 
 /// A transfer of this number of bytes.
-#[cfg_attr(
-    not(feature = "tracing"),
-    expect(unused_variables, clippy::inline_always)
-)]
-#[cfg_attr(not(feature = "tracing"), inline(always))]
-pub(super) fn transfer(
-    core: &Core,
-    operation: &'static str,
-    bytes: impl FnOnce() -> usize,
-) -> Span {
+#[inline]
+pub(super) fn transfer(core: &Core, operation: &'static str, bytes: usize) -> Span {
     expect_none_held();
     Span {
         #[cfg(feature = "tracing")]
         _entered: tracing::enabled!(target: TARGET, tracing::Level::DEBUG).then(|| {
-            let (backend, bytes) = (core.table().backend(), bytes());
+            let backend = core.table().backend();
             tracing::debug_span!(target: TARGET, "transfer", operation, backend, bytes).entered()
         }),
     }
@@ -64,14 +57,12 @@ pub(super) fn transfer(
 
 /// A copy that was made because another value shares the memory of a consumed argument, or of an array
 /// whose elements are to be written.
-#[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
 pub(super) fn copied(operation: &str) {
     expect_none_held();
     #[cfg(feature = "tracing")]
     tracing::debug!(target: TARGET, operation, "copied a shared argument");
 }
 
-#[cfg_attr(not(feature = "tracing"), expect(unused_variables))]
 pub(crate) fn started(core: &Core, since: std::time::Instant) {
     #[cfg(feature = "tracing")]
     tracing::info!(

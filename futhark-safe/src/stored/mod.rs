@@ -85,8 +85,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Bytes};
 use crate::opaque::Opaque;
-use crate::program::handle::HasHandle;
-use crate::program::{OpaqueTag, Program};
+use crate::program::{Linked as _, OpaqueTag, Program};
 
 mod format;
 #[cfg(feature = "mac")]
@@ -109,7 +108,7 @@ impl<G: OpaqueTag> Opaque<G> {
     ///
     /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored<G>> {
-        Ok(Stored::of(ffi::store(self.handle())?))
+        Ok(Stored::of(ffi::store(&self.handle)?))
     }
 }
 

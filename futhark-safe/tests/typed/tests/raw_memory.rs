@@ -56,8 +56,8 @@ fn borrowed_memory_can_be_part_of_a_record() {
         // Two functions return a pair of two arrays: the entry point and the constructor.
         for function in 0.. {
             let mut slot = slot::<arrays::Pair>();
-            let mut inputs = [observed(&xs), observed(&xs)];
-            match ctx.__call(function, &mut inputs, &mut [slot.output()]) {
+            let inputs = [observed(&xs), observed(&xs)];
+            match ctx.__call(function, inputs, &mut [slot.output()]) {
                 Ok(()) => {
                     let pair = slot.finish();
                     assert_eq!(ctx.entry().left(&pair).unwrap().to_vec().unwrap(), [4, 5]);

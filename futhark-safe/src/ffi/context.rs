@@ -29,7 +29,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -39,12 +39,13 @@ use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
-use super::failure::{Failure, Progress, Serial, Unchecked};
-use super::handle::Handle;
-use super::inspect::copy_text;
-use super::log::Log;
-use super::setting::Setting;
-use crate::error::{Call, Error, ErrorKind, Origin, Result, counted};
+use super::batch::Batch;
+use super::failure::{Failed, Failure, Progress, Serial, Unchecked};
+use super::settings::{Log, Setting};
+use super::table::{copy_text, no_memory, take_text};
+use super::value::Handle;
+use crate::error::{Call, Error, ErrorKind, Result, counted};
+use crate::observe::Copies;
 
 /// A context of the C side and everything that it owns. All its values share it.
 pub(crate) struct Core {
@@ -72,29 +73,9 @@ pub(super) struct State {
     /// An error that no call could return, such as that of a failing `free`. The next call
     /// reports it.
     deferred: Option<Error>,
-    lost_in: Option<Call>,
     progress: Progress,
-    /// How often a value was copied before it was overwritten.
-    copies: BTreeMap<Copied, u64>,
-}
-
-impl State {
-    /// Returns the failure that invalidated one of these values, if there is one.
-    #[inline(never)] // It would take registers from calls on host backends.
-    fn verdicts(&mut self, mut values: impl Iterator<Item = Serial>) -> Result<()> {
-        values.try_for_each(|serial| self.progress.verdict(serial))
-    }
-}
-
-/// A value that was copied before it was overwritten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Copied {
-    /// Of the function of this number, the argument of this number.
-    Argument(usize, usize),
-    /// The array of this type whose element was set.
-    Array(u32),
-    /// The array of this type whose elements were lent for writing.
-    Elements(u32),
+    /// How often a value was copied before it was overwritten, by operation and argument.
+    copies: BTreeMap<(&'static str, String), u64>,
 }
 
 /// A value without a handle, to be freed.
@@ -110,21 +91,6 @@ struct Dropped {
 unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
-
-pub(super) struct Failed {
-    pub(super) error: Error,
-    pub(super) stage: Stage,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// The C side rejected it before it called the generated function.
-    Refused,
-    /// An entry point rejected the sizes of its arguments, which it compares before anything else.
-    Sizes,
-    /// It ran.
-    Started,
-}
 
 /// The lock of a context, held. The fields are dropped in this order.
 pub(super) struct Locked<'a> {
@@ -230,7 +196,8 @@ impl Core {
             return Ok(Arc::new(core));
         }
         let mut locked = core.locked();
-        let mut error = locked.error(status, format!("{} context", table.backend()).into());
+        let operation = format!("{} context", table.backend());
+        let mut error = locked.failed(status, operation.into()).error;
         drop(locked);
         // Other kinds describe a failing call, but this one made no context.
         if !matches!(
@@ -383,10 +350,98 @@ impl Core {
         which: fn(&c::Raw) -> c::CallFn,
     ) -> Result<()> {
         let call = required(which(self.table.raw()));
+        // SAFETY: T; these operations take no arguments.
+        unsafe { self.run(operation, call, &[], &[], [], None) }.map(drop)
+    }
+
+    /// Takes the lock and calls an operation that uses these values. Fails if one of them is invalid. Returns the
+    /// lock, and the serial of the result, which is pending only in a batch.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Locked::call`]. With a batch, `input` says that a later call waits, and host memory that the call
+    /// accesses stays until the batch ends.
+    pub(super) unsafe fn run<'v>(
+        &self,
+        operation: &'static str,
+        call: c::Call,
+        out: &[*mut c_void],
+        input: &[*const c_void],
+        uses: impl IntoIterator<Item = &'v Handle>,
+        batch: Option<&Batch<'_>>,
+    ) -> Result<(Locked<'_>, Serial)> {
         let mut locked = self.locked();
-        locked.check([])?;
-        // SAFETY: T and L; these operations take no arguments.
-        unsafe { locked.call(call, &[], &[], || operation.into()) }
+        locked.check(uses)?;
+        if let Some(batch) = batch {
+            batch.starts(&locked);
+        }
+        // SAFETY: L; as the caller promises.
+        unsafe { locked.call(call, out, input, || operation.into()) }?;
+        let serial = batch.map_or(0, |batch| batch.started(&mut locked, operation));
+        Ok((locked, serial))
+    }
+
+    /// The pointer that an operation without arguments writes.
+    ///
+    /// # Safety
+    ///
+    /// The operation of this context's table writes a `*mut T`.
+    unsafe fn ask<T>(&self, operation: &'static str, call: c::Call) -> Result<*mut T> {
+        let mut out: *mut T = std::ptr::null_mut();
+        // SAFETY: the caller promises the result.
+        unsafe { self.run(operation, call, &[(&raw mut out).cast()], &[], [], None) }?;
+        Ok(out)
+    }
+
+    /// The runtime's profiling report, a JSON text.
+    pub(crate) fn report(&self) -> Result<String> {
+        let call = required(self.table().raw().report);
+        // SAFETY: T: the operation writes one pointer.
+        let text = unsafe { self.ask::<c_char>("report", call) }?;
+        // SAFETY: T: on success it is a text that the caller owns.
+        Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
+    }
+
+    /// The copies so far of values that would have been overwritten.
+    pub(crate) fn copies(&self) -> Vec<Copies> {
+        let locked = self.locked();
+        let copies = locked.state.copies.iter();
+        let describe = |((operation, argument), count): (&(&str, String), &u64)| Copies {
+            operation: (*operation).to_owned(),
+            argument: argument.clone(),
+            count: *count,
+        };
+        copies.map(describe).collect()
+    }
+
+    /// Bytes in use on the host and their maximum, and the same for the device.
+    pub(crate) fn memory(&self) -> Result<[i64; 4]> {
+        let call = required(self.table().raw().memory);
+        let mut bytes = [0i64; 4];
+        // SAFETY: T: the operation writes four numbers.
+        unsafe { self.run("memory", call, &[bytes.as_mut_ptr().cast()], &[], [], None) }?;
+        Ok(bytes)
+    }
+
+    /// The description of the context's device. `None`: the backend runs on the host.
+    pub(crate) fn device(&self) -> Result<Option<String>> {
+        let Some(call) = self.table().raw().context_device else {
+            return Ok(None);
+        };
+        // SAFETY: T: the operation writes one pointer.
+        let text = unsafe { self.ask::<c_char>("device", call) }?;
+        // SAFETY: T: a text that the caller owns, or NULL.
+        let text = unsafe { take_text(self.table(), text) };
+        text.ok_or_else(|| no_memory("device")).map(Some)
+    }
+
+    /// The context's `cl_command_queue`. `None`: the backend is not opencl.
+    pub(crate) fn command_queue(&self) -> Result<Option<*mut c_void>> {
+        let Some(call) = self.table().raw().command_queue else {
+            return Ok(None);
+        };
+        // SAFETY: T: the operation writes one pointer.
+        unsafe { self.ask("command queue", call) }.map(Some)
     }
 }
 
@@ -409,34 +464,24 @@ impl Locked<'_> {
     ///
     /// `call` belongs to this context's table, and `out` and `input` hold the arguments that
     /// `futhark_table.h` documents for it.
+    #[inline]
     pub(super) unsafe fn call(
         &mut self,
         call: c::Call,
         out: &[*mut c_void],
         input: &[*const c_void],
         operation: impl FnOnce() -> Call,
-    ) -> Result<()> {
-        // SAFETY: as the caller promises.
-        unsafe { self.try_call(call, out.as_ptr(), input.as_ptr(), operation) }
-            .map_err(|failed| failed.error)
-    }
-
-    /// As [`call`](Self::call), by pointers to the lists; tells how far a failed call got.
-    ///
-    /// # Safety
-    ///
-    /// As for [`call`](Self::call).
-    #[inline]
-    pub(super) unsafe fn try_call(
-        &mut self,
-        call: c::Call,
-        out: *const *mut c_void,
-        input: *const *const c_void,
-        operation: impl FnOnce() -> Call,
     ) -> Result<(), Failed> {
         let enter = required(self.core.table.raw().enter);
         // SAFETY: the caller promises the arguments; L: `self` is the lock.
-        let status = unsafe { enter(Some(call), self.core.context(), out, input) };
+        let status = unsafe {
+            enter(
+                Some(call),
+                self.core.context(),
+                out.as_ptr(),
+                input.as_ptr(),
+            )
+        };
         self.finish(status, operation)
     }
 
@@ -460,33 +505,33 @@ impl Locked<'_> {
         Err(self.failed(status, operation()))
     }
 
-    /// The failure of the call that returned `status`, and how far the call got.
+    /// The failure of the call that returned `status`.
     #[cold]
     fn failed(&mut self, status: i32, operation: Call) -> Failed {
-        let failure = self.failure(0).unwrap_or_default();
-        let stage = match status as u32 {
-            c::FUT_REFUSED => Stage::Refused,
-            // Without a code the context is not lost, but refused to a forked process. Before `error`, which
-            // records a new loss.
-            c::FUT_LOST if self.state.lost_in.is_some() || failure.code == 0 => Stage::Refused,
-            c::FUT_FAILED if failure.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
-            _ => Stage::Started,
-        };
-        let error = self.error(status, operation);
-        Failed { error, stage }
+        let (own, other) = (self.failure(0).unwrap_or_default(), self.failure(1));
+        let progress = &mut self.state.progress;
+        let failed = progress.failed(
+            status as u32,
+            own,
+            other,
+            operation,
+            self.core.table.is_gpu(),
+        );
+        if failed.error.kind() == ErrorKind::ContextLost {
+            self.core.has_failed.store(true, Ordering::Relaxed);
+        }
+        failed
     }
 
     /// Verifies that a call can start: reports a deferred error, or the failure that
     /// invalidated one of `values`.
     #[inline]
     pub(super) fn check<'v>(&mut self, values: impl IntoIterator<Item = &'v Handle>) -> Result<()> {
-        let gpu = self.core.table.is_gpu();
-        let state = &mut *self.state;
-        if state.deferred.is_some() {
+        if self.state.deferred.is_some() {
             return self.report_deferred();
         }
-        match gpu {
-            true => state.verdicts(values.into_iter().map(Handle::serial)),
+        match self.core.table.is_gpu() {
+            true => (self.state.progress).verdicts(values.into_iter().map(Handle::serial)),
             false => Ok(()),
         }
     }
@@ -495,7 +540,7 @@ impl Locked<'_> {
     #[cold]
     fn report_deferred(&mut self) -> Result<()> {
         let state = &mut *self.state;
-        let (deferred, is_lost) = (state.deferred.take(), state.lost_in.is_some());
+        let (deferred, is_lost) = (state.deferred.take(), state.progress.is_lost());
         self.core.has_failed.store(is_lost, Ordering::Relaxed);
         deferred.map_or(Ok(()), |error| {
             let operation = error.operation().to_owned();
@@ -507,7 +552,8 @@ impl Locked<'_> {
     pub(super) fn wait(&mut self, operation: &'static str) -> Result<()> {
         let sync = required(self.core.table.raw().sync);
         // SAFETY: T and L; it takes no arguments.
-        unsafe { self.call(sync, &[], &[], || operation.into()) }
+        unsafe { self.call(sync, &[], &[], || operation.into()) }?;
+        Ok(())
     }
 
     /// GPU backends: waits for the driver, also in a lost context. Returns whether the device no
@@ -523,7 +569,7 @@ impl Locked<'_> {
 
     /// The failure that invalidated values of this serial, if any.
     pub(super) fn verdict(&mut self, serial: Serial) -> Result<()> {
-        self.state.progress.verdict(serial)
+        self.state.progress.verdicts([serial])
     }
 
     /// Records a call that succeeded and whose results may still be pending. Returns the serial of
@@ -557,12 +603,8 @@ impl Locked<'_> {
 
     /// Counts a copy that was made before a value was overwritten.
     #[cold]
-    pub(super) fn count_copy(&mut self, of: Copied) {
-        *self.state.copies.entry(of).or_default() += 1;
-    }
-
-    pub(super) fn copies(&mut self) -> BTreeMap<Copied, u64> {
-        self.state.copies.clone()
+    pub(super) fn count_copy(&mut self, operation: &'static str, argument: String) {
+        *self.state.copies.entry((operation, argument)).or_default() += 1;
     }
 
     /// Keeps an error for the next call, unless one is kept already.
@@ -572,51 +614,6 @@ impl Locked<'_> {
             self.core.has_failed.store(true, Ordering::Relaxed);
             self.state.deferred.get_or_insert(error);
         }
-    }
-
-    /// The error of the call that returned `status`.
-    #[cold]
-    fn error(&mut self, status: i32, operation: Call) -> Error {
-        let status = status as u32;
-        let is_gpu = self.core.table.is_gpu();
-        let (own, mut other) = (self.failure(0), self.failure(1));
-        let mut own = own.unwrap_or_default();
-        let state = &mut *self.state;
-        if status == c::FUT_LOST {
-            self.core.has_failed.store(true, Ordering::Relaxed);
-            let error = own.error(status, operation.clone());
-            // Without a code the context is not lost, but refused to a forked process.
-            return match &state.lost_in {
-                Some(earlier) => error.with_origin(Origin::Earlier(Some(vec![earlier.clone()]))),
-                None => {
-                    state.lost_in = error.code().filter(|&code| code != 0).map(|_| operation);
-                    error
-                }
-            };
-        }
-        // The call returned a code without a text, and the text of the cause came with the wait.
-        if status == c::FUT_FAILED && own.is_silent() {
-            own = other.take().unwrap_or(own);
-        }
-        let mut attribute = |failure: Failure, status| {
-            let origin = failure.origin(&state.progress, &operation);
-            let may_be_earlier = failure.may_be_earlier();
-            let error = failure.error(status, operation.clone()).with_origin(origin);
-            if is_gpu && may_be_earlier {
-                state.progress.fail(&error);
-            }
-            error
-        };
-        let mut error = attribute(own, status);
-        // After these the C side has waited; `other` is a failure that the wait found.
-        let waited = matches!(status, c::FUT_FAILED | c::FUT_MEMORY);
-        if let Some(other) = other {
-            error = error.with_also(attribute(other, c::FUT_FAILED));
-        }
-        if is_gpu && waited {
-            state.progress.confirm();
-        }
-        error
     }
 
     /// The C side's record of the last failing call: 0 is its own failure, 1 one that was found by
@@ -654,7 +651,7 @@ impl Locked<'_> {
         // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
         let result = unsafe { self.call(free, &[], &[dropped.value.as_ptr()], || "free".into()) };
         if let Err(error) = result {
-            self.defer(error);
+            self.defer(error.into());
         }
     }
 }

@@ -1,4 +1,6 @@
-//! A writer that receives the runtime's log.
+//! Configuration settings, as C takes them, and a writer that receives the runtime's log.
+//!
+//! # The log
 //!
 //! C calls [`write`] in the middle of calls, on any thread of the context. The writer is code of the user, which
 //! may use contexts, and a call inside of a call would change state of the runtime that belongs to the outer
@@ -6,16 +8,136 @@
 //! ([`Log::deliver`]).
 
 use std::cell::{Cell, RefCell};
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::fmt;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 
 use futhark_sys::table as c;
 
-use super::core::expect_none_held;
+use super::context::expect_none_held;
+
+/// One setting: `FUT_SET_…` and its value. Its text must outlive the context.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    what: u32,
+    number: i64,
+    text: Option<CString>,
+    object: Object,
+}
+
+#[derive(Clone, Debug)]
+enum Object {
+    None,
+    Log(Log),
+    Queue(CommandQueue),
+}
+
+/// A `cl_command_queue` that its owner keeps alive.
+#[derive(Clone, Copy, Debug)]
+struct CommandQueue(NonNull<c_void>);
+
+// SAFETY: OpenCL allows any thread to use a queue, also several at a time.
+unsafe impl Send for CommandQueue {}
+// SAFETY: as above.
+unsafe impl Sync for CommandQueue {}
+
+impl Setting {
+    pub(crate) fn number(what: u32, number: impl Into<i64>) -> Setting {
+        Setting {
+            what,
+            number: number.into(),
+            text: None,
+            object: Object::None,
+        }
+    }
+
+    pub(crate) fn text(what: u32, text: CString) -> Setting {
+        Setting {
+            text: Some(text),
+            ..Setting::number(what, 0)
+        }
+    }
+
+    pub(crate) fn with_number(self, number: impl Into<i64>) -> Setting {
+        let number = number.into();
+        Setting { number, ..self }
+    }
+
+    pub(crate) fn log_to(log: Log) -> Setting {
+        Setting {
+            object: Object::Log(log),
+            ..Setting::number(c::FUT_SET_LOG, 0)
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The pointer is a `cl_command_queue`, which lives until the contexts with this setting are
+    /// created.
+    pub(crate) unsafe fn command_queue(queue: NonNull<c_void>) -> Setting {
+        Setting {
+            object: Object::Queue(CommandQueue(queue)),
+            ..Setting::number(c::FUT_SET_COMMAND_QUEUE, 0)
+        }
+    }
+
+    pub(crate) fn is(&self, what: u32) -> bool {
+        self.what == what
+    }
+
+    /// The text and the number of the last of these settings for `what`, which counts, as in the runtime.
+    pub(crate) fn last(settings: &[Setting], what: u32) -> Option<(&str, i64)> {
+        let setting = settings.iter().rfind(|setting| setting.is(what))?;
+        // `Config` accepts only UTF-8.
+        Some((setting.text.as_ref()?.to_str().ok()?, setting.number))
+    }
+
+    pub(super) fn log(&self) -> Option<Log> {
+        match &self.object {
+            Object::Log(log) => Some(log.clone()),
+            Object::None | Object::Queue(_) => None,
+        }
+    }
+
+    /// Whether the compiled device code depends on this setting.
+    pub(crate) fn changes_code(&self) -> bool {
+        !matches!(
+            self.what,
+            c::FUT_SET_CACHE_FILE
+                | c::FUT_SET_PROFILING
+                | c::FUT_SET_LOGGING
+                | c::FUT_SET_NUM_THREADS
+                | c::FUT_SET_DUMP_CODE
+                | c::FUT_SET_LOAD_CODE
+                | c::FUT_SET_LOG
+                | c::FUT_SET_COMMAND_QUEUE
+        )
+    }
+
+    /// The C struct, which points into `self`.
+    pub(super) fn to_c(&self) -> c::Setting {
+        c::Setting {
+            what: self.what,
+            number: self.number,
+            text: self.text.as_deref().map_or(std::ptr::null(), CStr::as_ptr),
+            object: match &self.object {
+                Object::None => std::ptr::null(),
+                Object::Log(log) => log.raw().cast(),
+                Object::Queue(queue) => queue.0.as_ptr().cast_const(),
+            },
+        }
+    }
+}
+
+/// Passes text that the runtime logged to the writer of these settings. The caller holds no lock.
+pub(crate) fn deliver_log(settings: &[Setting]) {
+    let logs = settings.iter().filter_map(Setting::log);
+    logs.for_each(|log| log.deliver());
+}
 
 /// How often a delivery repeats because a writer caused more text. The rest comes with the next operation.
 const MOST_ROUNDS: usize = 8;

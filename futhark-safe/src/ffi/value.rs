@@ -1,0 +1,444 @@
+//! A value: a pointer of the C side, with its type and its context.
+//!
+//! A call that consumes an argument through `&mut` leaves a spent handle behind: its value is freed
+//! right after the call, so that the result does not share memory with it, and every later use is an
+//! error. [`Handle::live`] is the only access to the pointer: a spent handle has none.
+//!
+//! # Consumption
+//!
+//! Lets a call overwrite an argument without changing any other value.
+//!
+//! A Futhark parameter of unique type (`*[n]i32`) is consumed: the compiled program may write the
+//! result into the argument's memory. In Futhark, the type checker proves that nothing uses the
+//! argument afterwards. The C API has no such check: values share memory without the caller's
+//! knowledge, so overwriting one can change another that is still in use. Sources of sharing are
+//!
+//! * a result that is an argument, or a part of one: `entry identity xs = xs`;
+//! * two results of one call;
+//! * a record, sum or array of records, and the values it was made of or projected to;
+//! * a constant of the program that a call returned;
+//! * memory that the array only borrows ([`borrow`](super::borrow)).
+//!
+//! ## Reference counts
+//!
+//! The generated runtime counts references to each block of memory. Every C value that refers to
+//! a block holds one reference, as does everything inside of the context: constants, and records by
+//! way of their components. `references` in the table returns the largest count among the
+//! blocks of a value. It is exact: 1 means that this value alone refers to its memory, and 0 that it
+//! has none. Memory without a count (a literal in the program), borrowed memory and
+//! a count that has overflowed are reported as shared (`fut_count` and `FUT_BORROW` in
+//! `futhark-sys/c/fut_calls.h`).
+//!
+//! ## When a copy is made
+//!
+//! [`Core::call`](super::Core::call) applies [`make_unique`] to each consumed argument of an entry
+//! point or operation, and `set_value` in `records` to the array whose element it sets. A count of 0 or
+//! 1 costs one C call and no copy. With a larger count the whole value is duplicated. The copy takes
+//! the argument's place, and the other owners keep the original memory.
+//!
+//! Where two consumed arguments of one call share a block with each other, both are copied: the
+//! first original is dropped while the lock is held, so it is freed after the call, and the second
+//! one still counts 2. This is one copy more than needed, but neither can see the other change.
+//!
+//! ## Why it is sound
+//!
+//! * The call has exclusive access to the argument: a consumed [`Handle`] was moved into it or is
+//!   borrowed mutably, as is an array whose element is set. So no view of the argument exists, since a
+//!   view borrows the handle.
+//! * No other value refers to its memory: the count was 1, or the copy is new.
+//! * That stays true until the call: only calls increase counts, and the lock is held from the
+//!   first count to the end of the call (guarantee L). Other threads can drop values
+//!   meanwhile, which frees them later and only ever lowers counts.
+//! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
+//!   that still read the memory run first: a context has one queue, in order.
+//!
+//! ## Arguments in place
+//!
+//! A consumed argument that is borrowed mutably stays with the caller, so that a call that is refused
+//! before it starts does not lose it. A copy takes the place of a shared original in the same way, also
+//! if the call is refused after that. A call that started, whether it succeeded or failed, may have
+//! overwritten the value: it is freed under the same lock, and the handle is spent. Freeing it
+//! at once matters: a result often has the memory of the argument, and while both existed, the next
+//! call that consumes the result would copy it.
+//!
+//! Plain C calls (`plain`) copy nothing; their caller must ensure all this.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use futhark_sys::table as c;
+
+use super::batch::Batch;
+use super::buffer::{keep_if_lost, with_capacity};
+use super::context::{Core, Locked};
+use super::failure::Serial;
+use super::trace;
+use crate::error::{Call, Error, ErrorKind, Result};
+
+/// A value of a context, of any type that is not a scalar.
+///
+/// Keeps its context alive. Dropping it frees the value, or leaves that to the running call.
+pub struct Handle {
+    core: Arc<Core>,
+    state: State,
+    ty: u32,
+    serial: Serial,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Live(NonNull<c_void>),
+    /// Consumed through `&mut` by this function of the table, and freed.
+    Spent {
+        function: u32,
+        failed: bool,
+    },
+}
+
+// SAFETY: guarantee L: the pointer is followed only under the context's lock, from any thread,
+// except by the functions that L exempts, which read fields that never change.
+unsafe impl Send for Handle {}
+// SAFETY: as above: access by a shared handle is locked or reads fields that never change.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// # Safety
+    ///
+    /// Guarantee V: `value` is a live value of `core`'s context, of its table's type
+    /// `types()[ty]`, and nothing else frees it.
+    pub(super) unsafe fn new(
+        core: Arc<Core>,
+        value: NonNull<c_void>,
+        ty: u32,
+        serial: Serial,
+    ) -> Handle {
+        Handle {
+            core,
+            state: State::Live(value),
+            ty,
+            serial,
+        }
+    }
+
+    /// Gives up ownership: the caller must free the value. Fails for a spent handle.
+    pub(super) fn into_value(self, operation: &'static str) -> Result<*mut c_void> {
+        let value = self.value(operation)?;
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is neither dropped nor used again, so the core is moved out once.
+        drop(unsafe { std::ptr::read(&raw const this.core) });
+        Ok(value)
+    }
+
+    /// Frees the value, which the call of `function` has consumed. Nothing happens if it is spent.
+    pub(super) fn spend(&mut self, locked: &mut Locked<'_>, function: usize, failed: bool) {
+        let State::Live(value) = self.state else {
+            return;
+        };
+        // First, so that the value is freed once even if freeing it panics.
+        self.state = State::Spent {
+            function: u32::try_from(function).unwrap_or(u32::MAX),
+            failed,
+        };
+        locked.free_value(value, self.ty, self.serial);
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// The serial of its computation (see `failure`).
+    pub(super) fn serial(&self) -> Serial {
+        self.serial
+    }
+
+    /// An index into the table's types.
+    pub(crate) fn ty(&self) -> u32 {
+        self.ty
+    }
+
+    /// Spends the handle without a call.
+    #[cfg(all(test, feature = "dynamic"))]
+    pub(crate) fn spend_now(&mut self, function: usize) {
+        let core = Arc::clone(&self.core);
+        self.spend(&mut core.locked(), function, false);
+    }
+
+    /// The pointer, for `operation`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`]: the handle is spent.
+    #[inline]
+    pub(super) fn value(&self, operation: &'static str) -> Result<*mut c_void> {
+        match self.live() {
+            Some(value) => Ok(value.as_ptr()),
+            None => Err(self.spent(operation, "the value")),
+        }
+    }
+
+    /// The pointer, unless the handle is spent.
+    #[inline]
+    pub(super) fn live(&self) -> Option<NonNull<c_void>> {
+        match self.state {
+            State::Live(value) => Some(value),
+            State::Spent { .. } => None,
+        }
+    }
+
+    /// Formats a value of an opaque type, with its name.
+    pub(crate) fn debug(&self, f: &mut fmt::Formatter<'_>, ty: &str) -> fmt::Result {
+        let spent = if self.is_spent() { "(spent)" } else { "" };
+        write!(f, "Opaque<{ty}>{spent}")
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        matches!(self.state, State::Spent { .. })
+    }
+
+    /// The error for a use of a spent handle; `what` names the value.
+    #[cold]
+    pub(super) fn spent(&self, operation: &'static str, what: &str) -> Error {
+        let State::Spent { function, failed } = self.state else {
+            unreachable!("the handle is spent");
+        };
+        let functions = self.core.table().functions();
+        let call = functions.get(function as usize).map_or("?", |f| f.label());
+        let message = match failed {
+            false => format!(
+                "{what} was consumed by {call}: assign the result of that call to it, or keep a copy \
+                 (`try_clone`)"
+            ),
+            true => format!(
+                "{what} was consumed by {call}, which failed: assign another value to it, such as a \
+                 copy (`try_clone`) from before that call"
+            ),
+        };
+        Error::invalid(operation, message)
+    }
+
+    pub(super) fn table_type(&self) -> &'static futhark_sys::table::Type {
+        &self.core.table().types()[self.ty as usize]
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if let State::Live(value) = self.state {
+            self.core.free(value, self.ty, self.serial);
+        }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Value")
+            .field(&self.table_type().name())
+            .finish()
+    }
+}
+
+impl Core {
+    /// Calls an operation that makes a value of `types()[ty]` and reads the values `uses`. Fails if one of them is
+    /// invalid.
+    ///
+    /// # Safety
+    ///
+    /// `call` belongs to this context's table and has one result, a value of this type that is complete when it
+    /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
+    /// reads stays until the batch ends.
+    pub(super) unsafe fn make<'v>(
+        self: &Arc<Core>,
+        ty: u32,
+        operation: &'static str,
+        call: c::Call,
+        input: &[*const c_void],
+        uses: impl IntoIterator<Item = &'v Handle>,
+        batch: Option<&Batch<'_>>,
+    ) -> Result<Handle> {
+        // Before the call: an atomic operation after it would wait until its writes have reached the cache.
+        let core = Arc::clone(self);
+        let mut value: *mut c_void = std::ptr::null_mut();
+        let out = [(&raw mut value).cast()];
+        // SAFETY: the caller promises it; `value` is the place of the result.
+        let (mut locked, serial) = unsafe { self.run(operation, call, &out, input, uses, batch) }?;
+        let value = returned(value, || operation.into())?;
+        locked.hold(serial);
+        // SAFETY: T: a successful call returns a new value of the type.
+        Ok(unsafe { Handle::new(core, value, ty, serial) })
+    }
+}
+
+/// The value that a successful call has returned.
+#[inline]
+pub(super) fn returned(
+    value: *mut c_void,
+    operation: impl FnOnce() -> Call,
+) -> Result<NonNull<c_void>> {
+    NonNull::new(value).ok_or_else(|| {
+        let message = "the call succeeded, but returned no value";
+        Error::new(ErrorKind::Backend, operation(), message)
+    })
+}
+
+/// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
+/// else shares it. Returns whether it made one, which the caller counts. Comes before every call that overwrites
+/// the value, under the same lock.
+///
+/// # Errors
+///
+/// The copy failed. On GPU backends copying waits, so the failure can be that of an earlier call.
+pub(super) fn make_unique(
+    locked: &mut Locked<'_>,
+    handle: &mut Handle,
+    operation: impl Fn() -> Call,
+) -> Result<bool> {
+    let ty = handle.table_type().raw();
+    let references = ty.references.expect("every type can be counted");
+    let value = handle.value("consume")?;
+    // SAFETY: T and L; V: the value is of this type.
+    if unsafe { references(value) } <= 1 {
+        return Ok(false);
+    }
+    let copy = duplicate_locked(locked, handle, &operation)?;
+    // Drops the original, which is freed when the lock is released.
+    *handle = copy;
+    Ok(true)
+}
+
+/// A copy that shares no memory with any other value.
+pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
+    let mut locked = value.core().locked();
+    locked.check([value])?;
+    duplicate_locked(&mut locked, value, &|| "copy".into())
+}
+
+/// As [`duplicate`], under a lock that another operation holds.
+pub(super) fn duplicate_locked(
+    locked: &mut Locked<'_>,
+    value: &Handle,
+    operation: &impl Fn() -> Call,
+) -> Result<Handle> {
+    let duplicate = value
+        .table_type()
+        .raw()
+        .duplicate
+        .expect("every type can be duplicated");
+    let original = value.value("copy")?.cast_const();
+    let mut copy: *mut c_void = std::ptr::null_mut();
+    // SAFETY: T and L; V; `copy` is the place of the result.
+    unsafe { locked.call(duplicate, &[(&raw mut copy).cast()], &[original], operation) }?;
+    let copy = returned(copy, operation)?;
+    // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
+    Ok(unsafe { Handle::new(Arc::clone(value.core()), copy, value.ty(), 0) })
+}
+
+/// The bytes of an opaque value, with its program and type.
+///
+/// Made by [`store`], or by the unsafe [`Bytes::new`], and never changed. So [`restore`] is safe.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    /// Identifies source, compiler version and layout; the same for all backends.
+    program: &'static str,
+    type_name: &'static str,
+    body: Vec<u8>,
+}
+
+impl Bytes {
+    /// # Safety
+    ///
+    /// A program of this key stored `body` for a value of the type of this name, or constructors of
+    /// the program can make a value that is stored so.
+    pub(crate) unsafe fn new(
+        program: &'static str,
+        type_name: &'static str,
+        body: Vec<u8>,
+    ) -> Bytes {
+        Bytes {
+            program,
+            type_name,
+            body,
+        }
+    }
+
+    pub(crate) fn program(&self) -> &'static str {
+        self.program
+    }
+
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// The bytes of an opaque value, in the runtime's own format.
+pub(crate) fn store(value: &Handle) -> Result<Bytes> {
+    let ty = value.table_type();
+    let (Some(stored_size), Some(store)) = (ty.raw().stored_size, ty.raw().store) else {
+        let message = format!("values of type {} cannot be stored", ty.name());
+        return Err(Error::new(ErrorKind::Unsupported, "store", message));
+    };
+    let mut size: usize = 0;
+    let input = [value.value("store")?.cast_const()];
+    // Before the lock: a subscriber may use the context. The size is not known yet.
+    let _span = trace::call(value.core(), || "store", &[]);
+    let mut locked = value.core().locked();
+    locked.check([value])?;
+    // SAFETY: T and L; V; `size` is the place of the result.
+    unsafe {
+        locked.call(stored_size, &[(&raw mut size).cast()], &input, || {
+            "store".into()
+        })
+    }?;
+    let mut body: Vec<u8> = with_capacity(size, "store")?;
+    // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
+    let stored = unsafe {
+        locked.call(store, &[body.as_mut_ptr().cast()], &input, || {
+            "store".into()
+        })
+    };
+    if let Err(error) = stored {
+        return Err(keep_if_lost(value, body, error.into()));
+    }
+    // SAFETY: S: all bytes are written.
+    unsafe { body.set_len(size) };
+    let program = value.core().table().program();
+    // SAFETY: the program stored this for a value of this type.
+    Ok(unsafe { Bytes::new(program, ty.name(), body) })
+}
+
+pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
+    let table = core.table();
+    if stored.program != table.program() {
+        return Err(other_program());
+    }
+    let found = table
+        .types()
+        .iter()
+        .position(|ty| ty.name() == stored.type_name);
+    let Some((ty, restore)) = found.and_then(|i| Some((i, table.types()[i].raw().restore?))) else {
+        let message = format!("values of type {} cannot be restored", stored.type_name);
+        return Err(Error::new(ErrorKind::Unsupported, "restore", message));
+    };
+    let _span = trace::transfer(core, "restore", stored.body.len());
+    let input = [stored.body.as_ptr().cast()];
+    // SAFETY: T; `Bytes` holds what `store` wrote for the same type of the same program
+    // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was
+    // read when this returns.
+    let made = unsafe { core.make(ty as u32, "restore", restore, &input, [], None) };
+    // The runtime compares element types itself (our validation cannot tell f16 from u16) and fails
+    // without a text; a failing device sets one.
+    made.map_err(|error| error.into_kind_if_silent(ErrorKind::Restore))
+}
+
+/// The error for bytes that another program stored.
+pub(crate) fn other_program() -> Error {
+    let message =
+        "the value was stored by another program, or by this one with another source or compiler";
+    Error::new(ErrorKind::Restore, "restore", message)
+}
