@@ -31,7 +31,6 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::fmt;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -96,38 +95,32 @@ unsafe impl Sync for Core {}
 pub(super) struct Locked<'a> {
     core: &'a Core,
     state: MutexGuard<'a, State>,
-    released: Released<'a>,
+    _released: Released<'a>,
 }
 
 /// Frees values that were dropped at the last moment and delivers the log, when the lock has been released.
-struct Released<'a> {
-    core: &'a Core,
-    /// The lock was taken by [`Core::free_dropped`], which looks for such values itself.
-    in_loop: bool,
-}
+struct Released<'a>(&'a Core);
 
 impl Drop for Released<'_> {
     #[inline]
     fn drop(&mut self) {
         count_held(-1);
-        if self.in_loop {
-            return;
+        if self.0.any_dropped.swap(false, Ordering::AcqRel) {
+            self.0.free_dropped();
         }
-        if self.core.any_dropped.swap(false, Ordering::AcqRel) {
-            self.core.free_dropped();
-        }
-        self.core.deliver_log();
+        self.0.deliver_log();
     }
 }
 
 thread_local! {
-    /// Debug builds: how many locks of contexts this thread holds, without those of [`Lending`]s.
+    /// Debug builds: how many locks of contexts this thread holds, without those of `with_raw`, under which code of
+    /// the user runs, as documented.
     static COUNT: Cell<isize> = const { Cell::new(0) };
 }
 
 /// Counts locks that this thread takes, or releases.
 #[inline]
-fn count_held(change: isize) {
+pub(super) fn count_held(change: isize) {
     if cfg!(debug_assertions) {
         COUNT.set(COUNT.get() + change);
     }
@@ -140,30 +133,6 @@ pub(super) fn expect_none_held() {
     debug_assert_eq!(COUNT.get(), 0, "code of the user would run under a lock");
 }
 
-/// A held lock under which code of the user runs, as documented: of `with_raw`.
-pub(super) struct Lending(PhantomData<*mut ()>);
-
-impl Lending {
-    pub(super) fn new() -> Lending {
-        count_held(-1);
-        Lending(PhantomData)
-    }
-}
-
-impl Drop for Lending {
-    fn drop(&mut self) {
-        count_held(1);
-    }
-}
-
-/// Panics because of a safe call inside of plain calls of this thread on the same context.
-#[cold]
-fn within_plain() -> ! {
-    panic!(
-        "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before or after"
-    )
-}
-
 impl Core {
     /// Makes a context. `start` calls this after it has checked the device and the cache file.
     pub(crate) fn new(table: &'static Table, settings: &[Setting]) -> Result<Arc<Core>> {
@@ -174,11 +143,8 @@ impl Core {
         // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
         let context = unsafe { new(for_c.as_ptr(), for_c.len() as u32, &raw mut status) };
         let Some(context) = NonNull::new(context) else {
-            return Err(Error::new(
-                ErrorKind::OutOfMemory,
-                "context",
-                "no memory for a context",
-            ));
+            let message = "no memory for a context";
+            return Err(Error::new(ErrorKind::OutOfMemory, "context", message));
         };
         let core = Core {
             table,
@@ -252,19 +218,18 @@ impl Core {
         Locked {
             core: self,
             state,
-            released: Released {
-                core: self,
-                in_loop: false,
-            },
+            _released: Released(self),
         }
     }
 
     /// Expects that this thread has not lent the context to plain calls: it would wait for itself.
     #[cold]
     fn check_lent(&self) {
-        if *self.lent() == Some(thread::current().id()) {
-            within_plain();
-        }
+        assert!(
+            *self.lent() != Some(thread::current().id()),
+            "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before or \
+             after"
+        );
     }
 
     /// The thread that the context is lent to, if any. It holds the lock.
@@ -286,35 +251,21 @@ impl Core {
     #[inline]
     pub(super) fn free(&self, value: NonNull<c_void>, ty: u32, serial: Serial) {
         let dropped = Dropped { value, ty, serial };
-        match self.try_locked() {
-            Some(mut locked) => locked.free(&dropped),
-            None => self.free_later(dropped),
+        if let Some(mut locked) = self.try_locked() {
+            return locked.free(&dropped);
         }
-    }
-
-    #[cold]
-    fn free_later(&self, dropped: Dropped) {
         self.dropped().push(dropped);
         self.free_dropped();
     }
 
     /// Frees the values on the list, unless a call is running: then the thread that holds the lock frees them.
     ///
-    /// Another round follows only for a value that was added since the last look at the list under the lock.
+    /// The end of the lock calls this again for a value that was added since the last look at the list under the
+    /// lock, which is rare.
     #[cold]
     fn free_dropped(&self) {
-        loop {
-            self.any_dropped.swap(true, Ordering::AcqRel);
-            let Some(mut locked) = self.try_locked() else {
-                return;
-            };
-            locked.released.in_loop = true;
-            drop(locked);
-            if !self.any_dropped.swap(false, Ordering::AcqRel) {
-                self.deliver_log();
-                return;
-            }
-        }
+        self.any_dropped.swap(true, Ordering::AcqRel);
+        drop(self.try_locked());
     }
 
     /// Passes the runtime's log to its writer. The caller holds no lock.

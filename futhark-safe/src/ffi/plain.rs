@@ -6,15 +6,13 @@ use std::sync::Arc;
 use std::thread;
 
 use super::call::wrong_context;
-use super::context::{Core, Lending, Locked, required};
+use super::context::{Core, Locked, count_held, required};
 use super::value::Handle;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A context that is lent to plain C calls on this thread.
 pub(crate) struct Lent<'a> {
     core: &'a Arc<Core>,
-    // Dropped before `locked`.
-    _lending: Lending,
     locked: Locked<'a>,
     /// Null while the context is not lent.
     context: *mut c_void,
@@ -29,11 +27,11 @@ impl<'a> Lent<'a> {
         locked.check([])?;
         let mut lent = Lent {
             core,
-            _lending: Lending::new(),
             locked,
             context: std::ptr::null_mut(),
         };
         *core.lent() = Some(thread::current().id());
+        count_held(-1);
         lent.lend()?;
         Ok(lent)
     }
@@ -166,6 +164,7 @@ impl Drop for Lent<'_> {
             self.locked.defer(error);
         }
         // Last, since the lock is held until here.
+        count_held(1);
         *self.core.lent() = None;
     }
 }
