@@ -16,6 +16,7 @@
 
 use std::borrow::Cow;
 use std::mem::{self, ManuallyDrop};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futhark_manifest::ElemType;
@@ -59,11 +60,15 @@ pub(crate) fn batch<'env, R>(
         core: Arc::clone(core),
         pending: Mutex::default(),
     };
-    let on_panic = WaitOnPanic(&batch);
     expect_none_held();
-    let result = body(&batch);
-    mem::forget(on_panic);
+    let result = catch_unwind(AssertUnwindSafe(|| body(&batch)));
     let Ended { waited, valid } = batch.end();
+    let result = result.unwrap_or_else(|panic| {
+        if let Err(error) = &waited {
+            core.locked_at_once().defer(error.clone());
+        }
+        resume_unwind(panic)
+    });
     match (result, waited) {
         (Ok(result), Ok(())) => valid.map(|()| result),
         (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
@@ -82,17 +87,6 @@ fn also_failed(core: &Core, error: Error, also: Error) -> Error {
         return error;
     }
     error.with_also(also)
-}
-
-/// Ends the batch when its closure panics. The next call reports a failure.
-struct WaitOnPanic<'a, 'env>(&'a Batch<'env>);
-
-impl Drop for WaitOnPanic<'_, '_> {
-    fn drop(&mut self) {
-        if let Err(error) = self.0.end().waited {
-            self.0.core.locked_at_once().defer(error);
-        }
-    }
 }
 
 struct Ended {
