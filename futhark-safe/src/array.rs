@@ -10,8 +10,7 @@ use crate::context::Context;
 use crate::elem::Element;
 use crate::error::{Error, Result};
 use crate::ffi::{self, Handle, Host, Output, RawMemory};
-use crate::program::handle::HasHandle;
-use crate::program::{HasArray, Program, Receive};
+use crate::program::{HasArray, Program, Receive, Value};
 
 /// An array of program `P` with elements of type `T` and rank `R`, in the memory of a
 /// context.
@@ -173,7 +172,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     }
 }
 
-impl<P, T: Element, const R: usize> HasHandle for Array<P, T, R> {
+impl<P, T: Element, const R: usize> Value for Array<P, T, R> {
     fn handle(&self) -> &Handle {
         &self.handle
     }
@@ -295,7 +294,9 @@ impl<P: Program> Context<P> {
     where
         P: HasArray<T, R>,
     {
-        Array::create_of(self, shape, (0..ffi::count(&shape)).map(element))
+        let number = <P as HasArray<T, R>>::TYPE;
+        let elements = (0..ffi::count(&shape)).map(element);
+        ffi::create_of(self.core(), number, &shape, elements).map(Array::from_handle)
     }
 
     /// Makes an array of rank 1 from an iterator. The elements are collected on the host before
@@ -317,18 +318,6 @@ impl<P: Program> Context<P> {
         P: HasArray<T, 1>,
     {
         self.array(&elements.into_iter().collect::<Vec<T>>())
-    }
-}
-
-impl<P: HasArray<T, R>, T: Element, const R: usize> Array<P, T, R> {
-    /// Makes an array from the elements of an iterator, written in place where the host can.
-    pub(crate) fn create_of(
-        context: &Context<P>,
-        shape: [usize; R],
-        elements: impl Iterator<Item = T>,
-    ) -> Result<Self> {
-        let number = <P as HasArray<T, R>>::TYPE;
-        ffi::create_of(context.core(), number, &shape, elements).map(Array::from_handle)
     }
 }
 

@@ -10,8 +10,7 @@ use crate::context::Context;
 use crate::elem::Element;
 use crate::error::{Error, Result};
 use crate::ffi;
-use crate::program::handle::HasHandle as _;
-use crate::program::{HasArray, Program};
+use crate::program::{HasArray, Program, Value as _};
 
 /// Starts transfers that are complete when [`Context::batch`] returns.
 pub struct Batch<'batch, 'env, P: Program> {

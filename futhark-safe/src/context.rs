@@ -17,7 +17,7 @@ use crate::start::Config;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam, apply};
 
-/// The methods that contexts of both interfaces have. They have the field `started`.
+/// The methods that contexts of both interfaces have. They have the field `started` and the method `core`.
 macro_rules! context_methods {
     () => {
         /// The device of the context.
@@ -26,7 +26,7 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn device(&self) -> Result<Device> {
-            self.started.core.device().map(Device::of_context)
+            self.core().device().map(Device::of_context)
         }
 
         /// The memory that the context uses.
@@ -35,13 +35,13 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn memory(&self) -> Result<MemoryUse> {
-            self.started.core.memory().map(MemoryUse::of)
+            self.core().memory().map(MemoryUse::of)
         }
 
         /// The copies of arguments that calls consumed, and of arrays whose elements were written in place, so far.
         #[must_use]
         pub fn copies(&self) -> Vec<Copies> {
-            self.started.core.copies()
+            self.core().copies()
         }
 
         /// `opencl`: the context's `cl_command_queue`, to enqueue other work or to create contexts on
@@ -54,7 +54,7 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
-            self.started.core.command_queue()
+            self.core().command_queue()
         }
 
         /// Waits until all pending work is complete.
@@ -66,7 +66,7 @@ macro_rules! context_methods {
         ///
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn sync(&self) -> Result<()> {
-            self.started.core.simple("sync", |raw| raw.sync)
+            self.core().simple("sync", |raw| raw.sync)
         }
 
         /// Frees memory that the context keeps for later calls.
@@ -75,9 +75,7 @@ macro_rules! context_methods {
         ///
         /// The device failed.
         pub fn clear_caches(&self) -> Result<()> {
-            self.started
-                .core
-                .simple("clear_caches", |raw| raw.clear_caches)
+            self.core().simple("clear_caches", |raw| raw.clear_caches)
         }
 
         /// Pauses profiling, if it was configured.
@@ -86,8 +84,7 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn pause_profiling(&self) -> Result<()> {
-            self.started
-                .core
+            self.core()
                 .simple("pause_profiling", |raw| raw.pause_profiling)
         }
 
@@ -97,8 +94,7 @@ macro_rules! context_methods {
         ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn unpause_profiling(&self) -> Result<()> {
-            self.started
-                .core
+            self.core()
                 .simple("unpause_profiling", |raw| raw.unpause_profiling)
         }
 
@@ -108,7 +104,7 @@ macro_rules! context_methods {
         ///
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn report(&self) -> Result<String> {
-            self.started.core.report()
+            self.core().report()
         }
 
         /// The runtime's profiling report as typed data (feature `report`). Waits as [`sync`](Self::sync) does.
@@ -141,7 +137,7 @@ macro_rules! context_methods {
         /// The program's tuning parameters on this backend. None on `c` and `multicore`.
         #[must_use]
         pub fn tuning_params(&self) -> Vec<TuningParam> {
-            tuning::params(self.started.core.table())
+            tuning::params(self.core().table())
         }
     };
 }

@@ -5,8 +5,7 @@ use std::marker::PhantomData;
 
 use crate::error::Result;
 use crate::ffi::{self, Handle, Output};
-use crate::program::handle::HasHandle;
-use crate::program::{OpaqueTag, Receive};
+use crate::program::{OpaqueTag, Receive, Value};
 
 /// A record, tuple, sum, abstract value or array of such, in the memory of a context.
 ///
@@ -61,7 +60,7 @@ impl<G: OpaqueTag> Receive for G {
 }
 
 /// Lets the struct of an opaque type be an argument of a call.
-impl<G: OpaqueTag> HasHandle for G {
+impl<G: OpaqueTag> Value for G {
     fn handle(&self) -> &Handle {
         &self.deref().handle
     }

@@ -13,7 +13,6 @@ use crate::elem::{Element, sealed::Scalar as _};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Handle, Input, LinkedTable, NewArray, Output};
 use crate::opaque::Opaque;
-use handle::HasHandle as _;
 
 /// A program with a generated module. It is compiled into this binary, or opened as a
 /// library (`Context::with_library`, feature `dynamic`).
@@ -69,37 +68,15 @@ pub trait OpaqueTag:
     const TYPE: u32;
 }
 
-/// A value that is not a scalar.
-pub trait Value: handle::HasHandle {}
-
-impl<T: handle::HasHandle> Value for T {}
-
-/// A value that is not a scalar and can be the result of a call: an array or an opaque value.
-pub trait ResultValue: Value + Receive {}
-
-impl<T: Value + Receive> ResultValue for T {}
-
-pub(crate) mod handle {
-    use crate::ffi::{Handle, Input};
-
-    /// Access to the handle of a value, for this crate. Other code can reach it through `__private`, and can then
-    /// exchange handles: every operation compares context, type, element and rank of a handle.
-    pub trait HasHandle {
-        #[doc(hidden)]
-        fn handle(&self) -> &Handle;
-        #[doc(hidden)]
-        fn handle_mut(&mut self) -> &mut Handle;
-        #[doc(hidden)]
-        fn into_handle(self) -> Handle;
-    }
-
-    /// An argument that a call consumes, for this crate.
-    pub trait ToConsume<T> {
-        #[doc(hidden)]
-        fn input<'a>(self) -> Input<'a>
-        where
-            Self: 'a;
-    }
+/// A value that is not a scalar, with access to its handle for this crate. Other code can reach it through
+/// `__private`, and can then exchange handles: every operation compares context, type, element and rank of a handle.
+pub trait Value {
+    #[doc(hidden)]
+    fn handle(&self) -> &Handle;
+    #[doc(hidden)]
+    fn handle_mut(&mut self) -> &mut Handle;
+    #[doc(hidden)]
+    fn into_handle(self) -> Handle;
 }
 
 /// An argument for a parameter of type `T` that the call consumes: `T` itself, or `&mut T`.
@@ -130,13 +107,14 @@ pub(crate) mod handle {
     note = "pass the value itself, a mutable reference (`state = entry.step(&mut state)?`), or a copy \
             (`value.try_clone()?`)"
 )]
-pub trait Consumed<T>: handle::ToConsume<T> {}
+pub trait Consumed<T> {
+    #[doc(hidden)]
+    fn input<'a>(self) -> Input<'a>
+    where
+        Self: 'a;
+}
 
-impl<T: Value> Consumed<T> for T {}
-
-impl<T: Value> Consumed<T> for &mut T {}
-
-impl<T: Value> handle::ToConsume<T> for T {
+impl<T: Value> Consumed<T> for T {
     fn input<'a>(self) -> Input<'a>
     where
         T: 'a,
@@ -145,7 +123,7 @@ impl<T: Value> handle::ToConsume<T> for T {
     }
 }
 
-impl<T: Value> handle::ToConsume<T> for &mut T {
+impl<T: Value> Consumed<T> for &mut T {
     fn input<'a>(self) -> Input<'a>
     where
         Self: 'a,

@@ -16,8 +16,7 @@ use futhark_manifest::Backend;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Core, Lent, Output, backend_of};
-use crate::program::handle::HasHandle as _;
-use crate::program::{Linked as _, Program, Receive as _, ResultValue};
+use crate::program::{Linked as _, Program, Receive, Value};
 
 /// The C type of contexts, `struct futhark_context`, of one program and backend.
 ///
@@ -45,7 +44,7 @@ pub unsafe trait RawValue: Sized {
     /// The context that its values belong to.
     type Context: RawContext;
     /// The safe type.
-    type Value: ResultValue;
+    type Value: Value + Receive;
     /// The number of the type.
     #[doc(hidden)]
     const TYPE: u32;

@@ -121,32 +121,34 @@ impl Value {
     pub(super) fn handle(&self) -> Option<&Handle> {
         match self {
             Value::Scalar(_) => None,
-            Value::Array(array) => Some(&array.handle),
-            Value::Opaque(opaque) => Some(&opaque.handle),
+            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => Some(handle),
         }
     }
 
     pub(super) fn input(&self) -> Input<'_> {
         match self {
             Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
-            Value::Array(array) => Input::Observed(&array.handle),
-            Value::Opaque(opaque) => Input::Observed(&opaque.handle),
+            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
+                Input::Observed(handle)
+            }
         }
     }
 
     pub(super) fn input_in_place(&mut self) -> Input<'_> {
         match self {
             Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
-            Value::Array(array) => Input::ConsumedInPlace(&mut array.handle),
-            Value::Opaque(opaque) => Input::ConsumedInPlace(&mut opaque.handle),
+            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
+                Input::ConsumedInPlace(handle)
+            }
         }
     }
 
     pub(super) fn into_input<'a>(self) -> Input<'a> {
         match self {
             Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
-            Value::Array(array) => Input::Consumed(array.handle),
-            Value::Opaque(opaque) => Input::Consumed(opaque.handle),
+            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
+                Input::Consumed(handle)
+            }
         }
     }
 }

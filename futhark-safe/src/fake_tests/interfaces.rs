@@ -3,7 +3,7 @@
 use super::says;
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
-use crate::program::handle::HasHandle as _;
+use crate::program::Value as _;
 use crate::program::{Linked, consumed, scalar, slot};
 use crate::{Array, Backend, Config, Context, ErrorKind, HasArray, Program, Raw, RawContext};
 use futhark_fake::program;
