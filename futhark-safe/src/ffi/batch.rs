@@ -23,7 +23,6 @@ use futhark_manifest::ElemType;
 
 use super::array::{READ, complete, create_from, expect_length, length_of, read_to};
 use super::buffer::with_capacity;
-use super::call::wrong_context;
 use super::context::{Core, Locked, expect_none_held};
 use super::failure::Serial;
 use super::value::Handle;
@@ -126,7 +125,7 @@ impl<'env> Batch<'env> {
         let serial = locked.start(call);
         let mut pending = self.pending();
         if serial != 0 && pending.serials.last() != Some(&serial) {
-            locked.hold(serial);
+            locked.progress().hold(serial);
             pending.serials.push(serial);
         }
         serial
@@ -218,9 +217,7 @@ impl<'env> Batch<'env> {
 
     /// The number of elements of an array of this context.
     fn length<T: Element>(&self, array: &Handle) -> Result<usize> {
-        if !Arc::ptr_eq(array.core(), &self.core) {
-            return Err(wrong_context(READ, "the array"));
-        }
+        array.expect(&self.core, array.ty(), || READ, || "the array".to_owned())?;
         length_of::<T>(array, READ)
     }
 
@@ -243,8 +240,9 @@ impl<'env> Batch<'env> {
             }
             // Another thread's wait can have failed before this one.
             for serial in pending.serials {
-                ended.valid = ended.valid.and(locked.verdict(serial));
-                locked.release(serial);
+                let progress = locked.progress();
+                ended.valid = ended.valid.and(progress.verdicts([serial]));
+                progress.release(serial);
             }
         }
         mem::forget(no_panic);

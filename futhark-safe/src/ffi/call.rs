@@ -193,7 +193,7 @@ impl Core {
         };
         for output in outputs.iter_mut().filter(|output| output.is_value()) {
             let value = returned(output.value, || function.label().into())?;
-            locked.hold(serial);
+            locked.progress().hold(serial);
             // SAFETY: T: after success each place for a value holds a new one of the slot's
             // type, which is the output's.
             let handle =
@@ -216,60 +216,35 @@ impl Core {
         arguments: &mut [*const c_void],
     ) -> Result<()> {
         for (i, (input, slot)) in inputs.iter().zip(function.inputs()).enumerate() {
-            arguments[i] = match input {
-                Input::Scalar(elem, bytes) if *elem as u32 == slot.type_ => {
-                    ptr::from_ref(bytes).cast()
-                }
-                Input::Scalar(elem, _) => {
-                    return Err(self.wrong_argument(function, i, slot, *elem as u32));
-                }
-                Input::Observed(handle) => self.check_handle(function, i, slot, handle, true)?,
-                Input::Consumed(handle) => self.check_handle(function, i, slot, handle, false)?,
-                Input::ConsumedInPlace(handle) => {
-                    self.check_handle(function, i, slot, handle, false)?
-                }
-            };
-        }
-        Ok(())
-    }
-
-    /// Checks argument `i`, which the caller keeps if it is `observed`. Returns its pointer for C.
-    #[inline]
-    fn check_handle(
-        self: &Arc<Core>,
-        function: &c::Function,
-        i: usize,
-        slot: &c::Slot,
-        handle: &Handle,
-        observed: bool,
-    ) -> Result<*const c_void> {
-        let ty = FUT_FIRST_TYPE + handle.ty();
-        if ty != slot.type_ {
-            return Err(self.wrong_argument(function, i, slot, ty));
-        }
-        let Some(value) = handle.live() else {
-            let what = match function.is_entry_point() || function.inputs().len() > 1 {
+            let what = || match function.is_entry_point() || inputs.len() > 1 {
                 true => format!("argument {i}"),
                 // A method of the value, such as a field.
                 false => "the value".to_owned(),
             };
-            return Err(handle.spent(function.label(), &what));
-        };
-        if !Arc::ptr_eq(handle.core(), self) {
-            return Err(wrong_context(function.label(), &format!("argument {i}")));
+            let label = || function.label();
+            let handle = match input {
+                Input::Scalar(elem, bytes) if *elem as u32 == slot.type_ => {
+                    arguments[i] = ptr::from_ref(bytes).cast();
+                    continue;
+                }
+                Input::Scalar(elem, _) => {
+                    return Err(self.wrong_type(label(), &what(), slot.type_, *elem as u32));
+                }
+                Input::Observed(handle) => handle,
+                Input::Consumed(handle) => handle,
+                Input::ConsumedInPlace(handle) => &**handle,
+            };
+            // Of a scalar, which no value is, this is another number than that of any type.
+            let ty = slot.type_.wrapping_sub(FUT_FIRST_TYPE);
+            arguments[i] = handle.expect(self, ty, label, what)?;
+            if matches!(input, Input::Observed(_)) && slot.flags & FUT_CONSUMED != 0 {
+                let message = format!(
+                    "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
+                );
+                return Err(Error::invalid(label(), message));
+            }
         }
-        if observed && slot.flags & FUT_CONSUMED != 0 {
-            let message = format!(
-                "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
-            );
-            return Err(Error::invalid(function.label(), message));
-        }
-        Ok(value.as_ptr())
-    }
-
-    #[cold]
-    fn wrong_argument(&self, function: &c::Function, i: usize, slot: &c::Slot, got: u32) -> Error {
-        self.wrong_type(function.label(), &format!("argument {i}"), slot.type_, got)
+        Ok(())
     }
 
     fn type_name(&self, number: u32) -> &'static str {
@@ -399,10 +374,4 @@ fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
     });
     let sizes = sizes.collect::<Vec<_>>().join(", ");
     format!("the sizes of the arguments do not match ({sizes})")
-}
-
-#[cold]
-pub(super) fn wrong_context(operation: &'static str, what: &str) -> Error {
-    let message = format!("{what} belongs to another context; values cannot pass between contexts");
-    Error::new(ErrorKind::WrongContext, operation, message)
 }

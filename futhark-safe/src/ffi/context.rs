@@ -78,10 +78,10 @@ pub(super) struct State {
 }
 
 /// A value without a handle, to be freed.
-struct Dropped {
-    value: NonNull<c_void>,
-    ty: u32,
-    serial: Serial,
+pub(super) struct Dropped {
+    pub(super) value: NonNull<c_void>,
+    pub(super) ty: u32,
+    pub(super) serial: Serial,
 }
 
 // SAFETY: the C side allows any thread to use a context as long as no two do so at
@@ -249,8 +249,7 @@ impl Core {
 
     /// Frees a value now, or when the running call ends. Never waits for a call.
     #[inline]
-    pub(super) fn free(&self, value: NonNull<c_void>, ty: u32, serial: Serial) {
-        let dropped = Dropped { value, ty, serial };
+    pub(super) fn free(&self, dropped: Dropped) {
         if let Some(mut locked) = self.try_locked() {
             return locked.free(&dropped);
         }
@@ -518,9 +517,9 @@ impl Locked<'_> {
         status as u32 == c::FUT_OK
     }
 
-    /// The failure that invalidated values of this serial, if any.
-    pub(super) fn verdict(&mut self, serial: Serial) -> Result<()> {
-        self.state.progress.verdicts([serial])
+    /// The pending work.
+    pub(super) fn progress(&mut self) -> &mut Progress {
+        &mut self.state.progress
     }
 
     /// Records a call that succeeded and whose results may still be pending. Returns the serial of
@@ -537,19 +536,6 @@ impl Locked<'_> {
             _ => Unchecked::Earlier,
         };
         self.state.progress.start(call, unchecked)
-    }
-
-    pub(super) fn hold(&mut self, serial: Serial) {
-        if serial != 0 {
-            self.state.progress.hold(serial);
-        }
-    }
-
-    /// Removes one value of this serial from the count.
-    pub(super) fn release(&mut self, serial: Serial) {
-        if serial != 0 {
-            self.state.progress.release(serial);
-        }
     }
 
     /// Counts a copy that was made before a value was overwritten.
@@ -591,12 +577,8 @@ impl Locked<'_> {
     }
 
     /// Frees a value that no handle holds any more.
-    pub(super) fn free_value(&mut self, value: NonNull<c_void>, ty: u32, serial: Serial) {
-        self.free(&Dropped { value, ty, serial });
-    }
-
-    fn free(&mut self, dropped: &Dropped) {
-        self.release(dropped.serial);
+    pub(super) fn free(&mut self, dropped: &Dropped) {
+        self.state.progress.release(dropped.serial);
         let ty = &self.core.table.types()[dropped.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
         // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
@@ -671,7 +653,11 @@ mod tests {
             let panicked = catch_unwind(AssertUnwindSafe(|| {
                 let locked = core.locked();
                 // Of a type that the table does not have.
-                core.free(NonNull::dangling(), u32::MAX, 0);
+                core.free(Dropped {
+                    value: NonNull::dangling(),
+                    ty: u32::MAX,
+                    serial: 0,
+                });
                 drop(locked);
             }));
             assert!(panicked.is_err());

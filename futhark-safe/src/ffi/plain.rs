@@ -5,7 +5,6 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
 
-use super::call::wrong_context;
 use super::context::{Core, Locked, count_held, required};
 use super::value::Handle;
 use crate::error::{Error, ErrorKind, Result};
@@ -71,19 +70,11 @@ impl<'a> Lent<'a> {
         }
     }
 
-    /// The pointer of a value of type `types()[ty]`. Valid until the value is dropped or
-    /// moved into a call, and while the context is lent.
-    pub(crate) fn pointer(&mut self, value: &Handle, ty: u32) -> Result<*mut c_void> {
-        self.check_handle(value, ty)?;
-        value.value(Self::OPERATION)
-    }
-
     /// Releases a value of type `types()[ty]`: returns its pointer, which the caller must free.
     pub(crate) fn release(&mut self, value: Handle, ty: u32) -> Result<*mut c_void> {
-        self.check_handle(&value, ty)?;
-        let serial = value.serial();
-        let pointer = value.into_value(Self::OPERATION)?;
-        self.locked.release(serial);
+        let pointer = self.pointer(&value, ty)?;
+        self.locked.progress().release(value.serial());
+        value.forget();
         Ok(pointer)
     }
 
@@ -101,7 +92,7 @@ impl<'a> Lent<'a> {
             return Err(Error::new(ErrorKind::Backend, Self::OPERATION, message));
         };
         let serial = self.locked.start(Self::OPERATION);
-        self.locked.hold(serial);
+        self.locked.progress().hold(serial);
         // SAFETY: V: the caller promises it.
         Ok(unsafe { Handle::new(Arc::clone(self.core), value, ty, serial) })
     }
@@ -118,18 +109,14 @@ impl<'a> Lent<'a> {
         }
     }
 
-    fn check_handle(&mut self, handle: &Handle, ty: u32) -> Result<()> {
-        if !Arc::ptr_eq(handle.core(), self.core) {
-            return Err(wrong_context(Self::OPERATION, "the value"));
-        }
-        if handle.ty() != ty {
-            // Only a hand-written `HasArray` can cause this.
-            let name = handle.table_type().name();
-            let message =
-                format!("the value is of type {name}, which is not the type of the pointer");
-            return Err(Error::invalid(Self::OPERATION, message));
-        }
-        self.locked.check([handle])
+    /// The pointer of a value of type `types()[ty]`. Valid until the value is dropped or
+    /// moved into a call, and while the context is lent.
+    pub(crate) fn pointer(&mut self, handle: &Handle, ty: u32) -> Result<*mut c_void> {
+        // Another type can only be the mistake of a hand-written `HasArray`.
+        let what = || "the value".to_owned();
+        let pointer = handle.expect(self.core, ty, || Self::OPERATION, what)?;
+        self.locked.check([handle])?;
+        Ok(pointer)
     }
 
     fn lend(&mut self) -> Result<()> {

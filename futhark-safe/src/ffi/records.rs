@@ -17,7 +17,6 @@ use super::array::{
     length_of_dims,
 };
 use super::buffer::with_capacity;
-use super::call::wrong_context;
 use super::context::Core;
 use super::trace;
 use super::value::{Handle, make_unique, returned};
@@ -71,10 +70,10 @@ pub(crate) fn create_of_values(
             array.name()
         ));
     }
-    for (i, value) in values.iter().enumerate() {
-        expect_element(core, elem, value, OPERATION, || format!("element {i}"))?;
-    }
-    let pointers = values.iter().map(|v| v.value(OPERATION));
+    let pointers = values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| value.expect(core, elem, || OPERATION, || format!("element {i}")));
     let pointers: Vec<*mut c_void> = pointers.collect::<Result<_>>()?;
     let input = [pointers.as_ptr().cast(), for_c(shape)];
     let uses = values.iter().copied();
@@ -93,7 +92,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     let elem = element_type(ty, OPERATION)?;
     let set = ty.raw().set.ok_or_else(|| unsupported(ty, OPERATION))?;
     let core = Arc::clone(array.core());
-    expect_element(&core, elem, value, OPERATION, || "the element".to_owned())?;
+    let value_pointer = value.expect(&core, elem, || OPERATION, || "the element".to_owned())?;
     expect_index(array, indices, Bounds::Ours)?;
 
     let mut locked = core.locked();
@@ -104,7 +103,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     }
     let input = [
         array.value(OPERATION)?.cast_const(),
-        value.value(OPERATION)?.cast_const(),
+        value_pointer.cast_const(),
         indices.as_ptr().cast(),
     ];
     // SAFETY: T and L; V: array and element are of matching types and this context; there are as
@@ -154,24 +153,6 @@ fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
     }
 }
 
-fn expect_element(
-    core: &Arc<Core>,
-    elem: u32,
-    value: &Handle,
-    operation: &'static str,
-    which: impl Fn() -> String,
-) -> Result<()> {
-    // The context first, since type numbers of different tables cannot be compared.
-    if !Arc::ptr_eq(core, value.core()) {
-        return Err(wrong_context(operation, &which()));
-    }
-    if value.ty() != elem {
-        let (expected, got) = (FUT_FIRST_TYPE + elem, FUT_FIRST_TYPE + value.ty());
-        return Err(core.wrong_type(operation, &which(), expected, got));
-    }
-    Ok(())
-}
-
 pub(super) fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
     let message = format!(
         "this version of the compiler provides no such function for type {}",
@@ -180,13 +161,43 @@ pub(super) fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
     Error::new(ErrorKind::Unsupported, operation, message)
 }
 
-/// The columns of an array of records, in place.
+/// The columns of an array of records, in place, for as long as it is borrowed.
 pub(crate) struct Columns<'a> {
+    list: List,
+    array: PhantomData<&'a Handle>,
+}
+
+struct List {
     ty: &'static c::Type,
-    list: Vec<Column>,
+    columns: Vec<Column>,
     /// The number of elements of each.
     n: usize,
-    array: PhantomData<&'a Handle>,
+}
+
+impl List {
+    /// Places for as many columns as the type has.
+    fn new(ty: &'static c::Type, n: usize) -> List {
+        let none = Column {
+            memory: ptr::null_mut(),
+            shape: ptr::null(),
+        };
+        let columns = vec![none; ty.components().len()];
+        List { ty, columns, n }
+    }
+
+    /// The memory of column `i`, whose elements must be of type `T`. `None` if it is not aligned.
+    fn memory<T: Element>(&self, i: usize, operation: &'static str) -> Result<Option<NonNull<T>>> {
+        let component = self.ty.components().get(i);
+        match component.filter(|component| component.elem == T::ELEM as u32) {
+            Some(_) => Ok(NonNull::new(self.columns[i].memory.cast()).filter(|it| it.is_aligned())),
+            // A mistake of generated code.
+            None => {
+                let ty = self.ty.name();
+                let message = format!("type {ty} has no column {i} of these elements");
+                Err(Error::invalid(operation, message))
+            }
+        }
+    }
 }
 
 /// All columns of an array. `None` if the table does not have them in place, and on GPU backends.
@@ -200,28 +211,20 @@ pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>
     let Some(columns) = ty.raw().columns.filter(|_| !core.table().is_gpu()) else {
         return Ok(None);
     };
-    let label = || match core.table().functions().get(field) {
+    let label = match core.table().functions().get(field) {
         Some(function) => function.label(),
         None => READ,
     };
-    let value = match array.live() {
-        Some(value) => value.as_ptr().cast_const(),
-        None => return Err(array.spent(label(), "the value")),
-    };
-    let _span = trace::call(core, label, &[]);
-    let mut list = no_columns(ty);
-    let mut locked = core.locked();
-    locked.check([array])?;
-    let out = [list.as_mut_ptr().cast()];
-    // SAFETY: T and L; V; there is a place for each component.
-    unsafe { locked.call(columns, &out, &[value], || label().into()) }?;
-    drop(locked);
+    let value = array.value(label)?.cast_const();
+    let _span = trace::call(core, || label, &[]);
+    let mut list = List::new(ty, 0);
+    let out = [list.columns.as_mut_ptr().cast()];
+    // SAFETY: T; V; there is a place for each component.
+    unsafe { core.run(label, columns, &out, &[value], [array], None) }?;
     // SAFETY: T: the call has written each column, whose shape lives as long as the value; M.
-    let n = unsafe { length(&list, ty) }?;
+    list.n = unsafe { length(&list.columns, ty) }?;
     Ok(Some(Columns {
-        ty,
         list,
-        n,
         array: PhantomData,
     }))
 }
@@ -258,27 +261,26 @@ impl<'a> Columns<'a> {
     /// [`ErrorKind::InvalidArgument`]: there is no such column, or it has other elements.
     /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn get<T: Element>(&self, i: usize) -> Result<Option<Cow<'a, [T]>>> {
-        let column = column_of::<T>(self.ty, &self.list, i, READ)?;
-        let memory = match NonNull::new(column.memory) {
-            _ if self.n == 0 => return Ok(Some(Cow::Borrowed(&[]))),
-            Some(memory) if memory.cast::<T>().is_aligned() => memory,
-            _ => return Ok(None),
+        let n = self.list.n;
+        let memory = match self.list.memory::<T>(i, READ)? {
+            _ if n == 0 => return Ok(Some(Cow::Borrowed(&[]))),
+            Some(memory) => memory.as_ptr().cast_const(),
+            None => return Ok(None),
         };
         if T::ELEM == ElemType::Bool {
-            let mut truths: Vec<T> = with_capacity(self.n, READ)?;
-            // SAFETY: as below, for the bytes.
-            unsafe {
-                ptr::copy_nonoverlapping(memory.as_ptr().cast(), truths.as_mut_ptr(), self.n)
-            };
+            let mut truths = with_capacity(n, READ)?;
+            // SAFETY: as below. Copies bytes, of which each can be other than 0 and 1.
+            unsafe { ptr::copy_nonoverlapping(memory, truths.as_mut_ptr(), n) };
             // SAFETY: all bytes were copied.
-            unsafe { complete(&mut truths, self.n, T::ELEM) };
+            unsafe { complete(&mut truths, n, T::ELEM) };
             return Ok(Some(Cow::Owned(truths)));
         }
         // SAFETY: T: `memory` holds `n` elements in row-major order, complete since the call that made
         // them returned (host backends); every bit pattern is a value of T (bool returned above); M: they stay,
         // unchanged, for as long as the array is borrowed.
-        let elements = unsafe { std::slice::from_raw_parts(memory.cast::<T>().as_ptr(), self.n) };
-        Ok(Some(Cow::Borrowed(elements)))
+        Ok(Some(Cow::Borrowed(unsafe {
+            std::slice::from_raw_parts(memory, n)
+        })))
     }
 }
 
@@ -286,13 +288,12 @@ impl<'a> Columns<'a> {
 pub(crate) struct NewRecords<'a> {
     core: &'a Arc<Core>,
     shape: &'a [usize],
+    /// `None`: the columns are arrays of their own.
     in_place: Option<InPlace>,
 }
 
 struct InPlace {
-    ty: &'static c::Type,
-    list: Vec<Column>,
-    n: usize,
+    list: List,
     /// The number of columns that were given out.
     given: Cell<usize>,
     /// The number of elements that were written, of all columns.
@@ -308,10 +309,11 @@ impl<'a> NewRecords<'a> {
     ///
     /// As for [`create`](super::create).
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
+        let in_place = InPlace::start(core, ty, shape)?;
         Ok(NewRecords {
             core,
             shape,
-            in_place: InPlace::start(core, ty, shape)?,
+            in_place,
         })
     }
 
@@ -325,14 +327,19 @@ impl<'a> NewRecords<'a> {
         let Some(new) = &self.in_place else {
             return NewArray::start(self.core, ty, self.shape);
         };
-        let column = column_of::<T>(new.ty, &new.list, new.given.get(), NEW)?;
-        let Some(memory) = NonNull::new(column.memory) else {
-            return Err(no_column(new.ty, new.given.get(), NEW));
-        };
+        let memory = new.list.memory::<T>(new.given.get(), NEW)?;
+        let memory = memory.ok_or_else(|| {
+            let message = "the runtime returned no memory for a column";
+            Error::new(ErrorKind::Backend, NEW, message)
+        })?;
         new.given.set(new.given.get() + 1);
-        // SAFETY: T: the memory holds `n` elements, is aligned (`InPlace::start`), and lives as long as
-        // `new.array`, which is not handed out before all elements are written. Each column is given out once.
-        Ok(unsafe { NewArray::part(new.n, memory.cast(), &new.written) })
+        // T: the memory holds `n` elements, and lives as long as `new.array`, which is not handed out before
+        // all elements are written. Each column is given out once.
+        Ok(NewArray {
+            n: new.list.n,
+            written: 0,
+            place: Place::Part(memory.cast(), &new.written),
+        })
     }
 
     /// The array, if all elements of its columns are written. `None`: the columns are arrays of their own.
@@ -345,26 +352,21 @@ impl<'a> NewRecords<'a> {
             return Ok(None);
         };
         // No column has more than `n`.
-        expect_all(new.written.get(), new.list.len() * new.n)?;
+        expect_all(new.written.get(), new.list.columns.len() * new.list.n)?;
         Ok(new.array.take())
     }
 }
 
 impl InPlace {
-    fn start(core: &Arc<Core>, ty: u32, shape: &[usize]) -> Result<Option<InPlace>> {
-        let number = ty;
-        let Some(ty) = core.table().types().get(ty as usize) else {
-            return Ok(None);
-        };
-        let create = ty.raw().create_columns;
-        let create =
-            create.filter(|_| !core.table().is_gpu() && ty.raw().rank as usize == shape.len());
-        let Some(create) = create else {
+    fn start(core: &Arc<Core>, number: u32, shape: &[usize]) -> Result<Option<InPlace>> {
+        let ty = core.table().types().get(number as usize);
+        let ty = ty.filter(|ty| !core.table().is_gpu() && ty.raw().rank as usize == shape.len());
+        let Some((ty, create)) = ty.and_then(|ty| Some((ty, ty.raw().create_columns?))) else {
             return Ok(None);
         };
         let (mut n, mut bytes) = (0, 0usize);
         for component in ty.components() {
-            let elem = elem_of(component).ok_or_else(|| no_column(ty, 0, NEW))?;
+            let elem = ElemType::ALL[component.elem as usize];
             n = elements(shape, elem)?;
             bytes = bytes.saturating_add(n * elem.size());
         }
@@ -373,69 +375,22 @@ impl InPlace {
             return Ok(None);
         }
         let _span = trace::transfer(core, NEW, bytes);
-        let mut list = no_columns(ty);
+        let mut list = List::new(ty, n);
         let mut value: *mut c_void = ptr::null_mut();
-        let mut locked = core.locked();
-        locked.check([])?;
-        let out = [(&raw mut value).cast(), list.as_mut_ptr().cast()];
-        // SAFETY: T and L; the type has as many dimensions as `shape`, and there is a place for each component.
-        unsafe { locked.call(create, &out, &[for_c(shape)], || NEW.into()) }?;
+        let out = [(&raw mut value).cast(), list.columns.as_mut_ptr().cast()];
+        // SAFETY: T; the type has as many dimensions as `shape`, and there is a place for each component.
+        let locked = unsafe { core.run(NEW, create, &out, &[for_c(shape)], [], None) }?;
         let value = returned(value, || NEW.into())?;
         // SAFETY: T: a successful call returns a new value of the type.
         let array = unsafe { Handle::new(Arc::clone(core), value, number, 0) };
         drop(locked);
-        let columns = list.iter().zip(ty.components());
-        let mut places = columns.map(|(column, component)| (column.memory, elem_of(component)));
-        if !places.all(|(memory, elem)| {
-            elem.is_some_and(|elem| !memory.is_null() && memory.addr().is_multiple_of(elem.size()))
-        }) {
-            return Ok(None);
-        }
         Ok(Some(InPlace {
-            ty,
             list,
-            n,
             given: Cell::new(0),
             written: Cell::new(0),
             array: Cell::new(Some(array)),
         }))
     }
-}
-
-/// A column by its number, whose elements must be of type `T`.
-fn column_of<'l, T: Element>(
-    ty: &c::Type,
-    list: &'l [Column],
-    i: usize,
-    operation: &'static str,
-) -> Result<&'l Column> {
-    let is_of = |component: &c::Component| component.elem == T::ELEM as u32;
-    match (list.get(i), ty.components().get(i)) {
-        (Some(column), Some(component)) if is_of(component) => Ok(column),
-        _ => Err(no_column(ty, i, operation)),
-    }
-}
-
-fn elem_of(component: &c::Component) -> Option<ElemType> {
-    ElemType::ALL.get(component.elem as usize).copied()
-}
-
-/// A mistake of generated code.
-#[cold]
-fn no_column(ty: &c::Type, i: usize, operation: &'static str) -> Error {
-    Error::invalid(
-        operation,
-        format!("type {} has no column {i} of these elements", ty.name()),
-    )
-}
-
-/// Places for as many columns as a type has.
-fn no_columns(ty: &c::Type) -> Vec<Column> {
-    let none = Column {
-        memory: ptr::null_mut(),
-        shape: ptr::null(),
-    };
-    vec![none; ty.components().len()]
 }
 
 /// A new array of which the first `written` elements are written.
@@ -446,7 +401,8 @@ pub(crate) struct NewArray<'a, T> {
 }
 
 enum Place<'a, T> {
-    /// The memory of a column of an array of records, which counts the elements of all its columns.
+    /// The memory of a column of an array of records, which counts the elements of all its columns. It holds all
+    /// elements. Until all of them are counted, it stays and nothing else accesses it.
     Part(NonNull<MaybeUninit<T>>, &'a Cell<usize>),
     /// A buffer with a capacity of all elements, which is uploaded to a new array of this type and shape.
     Buffer(Vec<T>, &'a Arc<Core>, u32, &'a [usize]),
@@ -460,47 +416,36 @@ impl<'a, T: Element> NewArray<'a, T> {
     /// As for [`create`], whose checks of the type come with [`finish`](Self::finish).
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let n = elements(shape, T::ELEM)?;
+        let place = Place::Buffer(with_capacity(n, NEW)?, core, ty, shape);
         Ok(NewArray {
             n,
             written: 0,
-            place: Place::Buffer(with_capacity(n, NEW)?, core, ty, shape),
+            place,
         })
     }
 
-    /// A column of a new array of records. `all` counts the elements that are written.
-    ///
-    /// # Safety
-    ///
-    /// The memory holds `n` elements. Until all of them are counted, it stays and nothing else accesses it.
-    pub(super) unsafe fn part(
-        n: usize,
-        memory: NonNull<MaybeUninit<T>>,
-        all: &'a Cell<usize>,
-    ) -> Self {
-        NewArray {
-            n,
-            written: 0,
-            place: Place::Part(memory, all),
-        }
-    }
-
-    /// The places of all elements that are not written.
-    fn unwritten(&mut self) -> &mut [MaybeUninit<T>] {
+    /// The places of the next `n` elements.
+    fn next(&mut self, n: usize) -> Result<&mut [MaybeUninit<T>]> {
         let left = self.n - self.written;
+        if n > left {
+            let (left, rows) = (counted(left, "element"), counted(n, "row"));
+            let message = format!("a column has {left} left, got {rows}");
+            return Err(Error::invalid(NEW, message));
+        }
         match &mut self.place {
-            Place::Part(memory, _) if left > 0 => {
-                // SAFETY: T: the memory holds `n` elements, of which at most `n` are written.
+            Place::Part(..) if n == 0 => Ok(&mut []),
+            Place::Part(memory, _) => {
+                // SAFETY: T: the memory holds `self.n` elements, of which `written` and `n` more are a part.
                 let first = unsafe { memory.add(self.written) };
-                // SAFETY: T: as above. Nothing else accesses them, and they live as long as `self`, as the caller of
-                // `part` promised.
-                unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), left) }
+                // SAFETY: T: as above. They are not written, so nothing else accesses them, and they live as long
+                // as `self`.
+                Ok(unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), n) })
             }
-            Place::Part(..) => &mut [],
-            Place::Buffer(buffer, ..) => &mut buffer.spare_capacity_mut()[self.written..self.n],
+            Place::Buffer(buffer, ..) => Ok(&mut buffer.spare_capacity_mut()[self.written..][..n]),
         }
     }
 
-    /// Counts elements that were written to the first places of `unwritten`.
+    /// Counts elements that were written to their places.
     fn has_written(&mut self, n: usize) {
         self.written += n;
         if let Place::Part(_, all) = self.place {
@@ -512,9 +457,8 @@ impl<'a, T: Element> NewArray<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): they are not, or it is a column, which is
-    /// no array. On GPU backends as
-    /// for [`create`].
+    /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is no array. On GPU backends as for
+    /// [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.place {
@@ -532,15 +476,13 @@ impl<'a, T: Element> NewArray<'a, T> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the column has fewer elements left. None is
-/// written then.
+/// [`ErrorKind::InvalidArgument`]: the column has fewer elements left. None is written then.
 pub(crate) fn fill<Row, T: Element>(
     rows: &[Row],
     column: &mut NewArray<'_, T>,
     field: impl Fn(&Row) -> T,
 ) -> Result<()> {
-    let places = next(column.unwritten(), rows.len())?;
-    for (place, row) in places.iter_mut().zip(rows) {
+    for (place, row) in column.next(rows.len())?.iter_mut().zip(rows) {
         place.write(field(row));
     }
     column.has_written(rows.len());
@@ -553,23 +495,14 @@ pub(crate) fn fill_two<Row, A: Element, B: Element>(
     (first, second): (&mut NewArray<'_, A>, &mut NewArray<'_, B>),
     (field_1, field_2): (impl Fn(&Row) -> A, impl Fn(&Row) -> B),
 ) -> Result<()> {
-    let places_1 = next(first.unwritten(), rows.len())?;
-    let places_2 = next(second.unwritten(), rows.len())?;
-    for ((place_1, place_2), row) in places_1.iter_mut().zip(places_2).zip(rows) {
+    let places = (first.next(rows.len())?.iter_mut()).zip(second.next(rows.len())?);
+    for ((place_1, place_2), row) in places.zip(rows) {
         place_1.write(field_1(row));
         place_2.write(field_2(row));
     }
     first.has_written(rows.len());
     second.has_written(rows.len());
     Ok(())
-}
-
-fn next<T>(places: &mut [MaybeUninit<T>], n: usize) -> Result<&mut [MaybeUninit<T>]> {
-    let left = places.len();
-    places.get_mut(..n).ok_or_else(|| {
-        let (left, rows) = (counted(left, "element"), counted(n, "row"));
-        Error::invalid(NEW, format!("a column has {left} left, got {rows}"))
-    })
 }
 
 #[cfg(test)]

@@ -65,15 +65,14 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use futhark_sys::table as c;
+use futhark_sys::table::{self as c, FUT_FIRST_TYPE};
 
 use super::batch::Batch;
 use super::buffer::{keep_if_lost, with_capacity};
-use super::context::{Core, Locked};
+use super::context::{Core, Dropped, Locked};
 use super::failure::Serial;
 use super::trace;
 use crate::error::{Call, Error, ErrorKind, Result};
@@ -123,18 +122,17 @@ impl Handle {
         }
     }
 
-    /// Gives up ownership: the caller must free the value. Fails for a spent handle.
-    pub(super) fn into_value(self, operation: &'static str) -> Result<*mut c_void> {
-        let value = self.value(operation)?;
-        let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is neither dropped nor used again, so the core is moved out once.
-        drop(unsafe { std::ptr::read(&raw const this.core) });
-        Ok(value)
+    /// Gives up ownership of the value, which the caller must free.
+    pub(super) fn forget(mut self) {
+        self.state = State::Spent {
+            function: u32::MAX,
+            failed: false,
+        };
     }
 
     /// Frees the value, which the call of `function` has consumed. Nothing happens if it is spent.
     pub(super) fn spend(&mut self, locked: &mut Locked<'_>, function: usize, failed: bool) {
-        let State::Live(value) = self.state else {
+        let Some(dropped) = self.dropped() else {
             return;
         };
         // First, so that the value is freed once even if freeing it panics.
@@ -142,7 +140,16 @@ impl Handle {
             function: u32::try_from(function).unwrap_or(u32::MAX),
             failed,
         };
-        locked.free_value(value, self.ty, self.serial);
+        locked.free(&dropped);
+    }
+
+    /// The value to be freed, if the handle has one.
+    fn dropped(&self) -> Option<Dropped> {
+        self.live().map(|value| Dropped {
+            value,
+            ty: self.ty,
+            serial: self.serial,
+        })
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -176,6 +183,37 @@ impl Handle {
         match self.live() {
             Some(value) => Ok(value.as_ptr()),
             None => Err(self.spent(operation, "the value")),
+        }
+    }
+
+    /// The pointer, if the value belongs to `core` and is of type `types()[ty]`; `what` names the value.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::WrongContext`]. [`ErrorKind::InvalidArgument`]: it has another type, or is spent.
+    #[inline]
+    pub(super) fn expect(
+        &self,
+        core: &Arc<Core>,
+        ty: u32,
+        operation: impl Fn() -> &'static str,
+        what: impl Fn() -> String,
+    ) -> Result<*mut c_void> {
+        // The context first, since type numbers of different tables cannot be compared.
+        if !Arc::ptr_eq(&self.core, core) {
+            let what = what();
+            let message =
+                format!("{what} belongs to another context; values cannot pass between contexts");
+            return Err(Error::new(ErrorKind::WrongContext, operation(), message));
+        }
+        if self.ty != ty {
+            let expected = FUT_FIRST_TYPE.wrapping_add(ty);
+            let got = FUT_FIRST_TYPE + self.ty;
+            return Err(core.wrong_type(operation(), &what(), expected, got));
+        }
+        match self.live() {
+            Some(value) => Ok(value.as_ptr()),
+            None => Err(self.spent(operation(), &what())),
         }
     }
 
@@ -226,8 +264,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if let State::Live(value) = self.state {
-            self.core.free(value, self.ty, self.serial);
+        if let Some(dropped) = self.dropped() {
+            self.core.free(dropped);
         }
     }
 }
@@ -265,7 +303,7 @@ impl Core {
         // SAFETY: the caller promises it; `value` is the place of the result.
         let (mut locked, serial) = unsafe { self.run(operation, call, &out, input, uses, batch) }?;
         let value = returned(value, || operation.into())?;
-        locked.hold(serial);
+        locked.progress().hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.
         Ok(unsafe { Handle::new(core, value, ty, serial) })
     }
@@ -302,7 +340,14 @@ pub(super) fn make_unique(
     if unsafe { references(value) } <= 1 {
         return Ok(false);
     }
-    let copy = duplicate_locked(locked, handle, &operation)?;
+    let duplicate = ty.duplicate.expect("every type can be duplicated");
+    let mut copy: *mut c_void = std::ptr::null_mut();
+    let out = [(&raw mut copy).cast()];
+    // SAFETY: T and L; V; `copy` is the place of the result.
+    unsafe { locked.call(duplicate, &out, &[value.cast_const()], &operation) }?;
+    let copy = returned(copy, operation)?;
+    // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
+    let copy = unsafe { Handle::new(Arc::clone(handle.core()), copy, handle.ty(), 0) };
     // Drops the original, which is freed when the lock is released.
     *handle = copy;
     Ok(true)
@@ -310,29 +355,12 @@ pub(super) fn make_unique(
 
 /// A copy that shares no memory with any other value.
 pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
-    let mut locked = value.core().locked();
-    locked.check([value])?;
-    duplicate_locked(&mut locked, value, &|| "copy".into())
-}
-
-/// As [`duplicate`], under a lock that another operation holds.
-pub(super) fn duplicate_locked(
-    locked: &mut Locked<'_>,
-    value: &Handle,
-    operation: &impl Fn() -> Call,
-) -> Result<Handle> {
-    let duplicate = value
-        .table_type()
-        .raw()
-        .duplicate
-        .expect("every type can be duplicated");
-    let original = value.value("copy")?.cast_const();
-    let mut copy: *mut c_void = std::ptr::null_mut();
-    // SAFETY: T and L; V; `copy` is the place of the result.
-    unsafe { locked.call(duplicate, &[(&raw mut copy).cast()], &[original], operation) }?;
-    let copy = returned(copy, operation)?;
-    // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
-    Ok(unsafe { Handle::new(Arc::clone(value.core()), copy, value.ty(), 0) })
+    let duplicate = value.table_type().raw().duplicate;
+    let duplicate = duplicate.expect("every type can be duplicated");
+    let original = [value.value("copy")?.cast_const()];
+    let core = value.core();
+    // SAFETY: T; V: a successful `duplicate` returns a new, complete value of the same type.
+    unsafe { core.make(value.ty(), "copy", duplicate, &original, [value], None) }
 }
 
 /// The bytes of an opaque value, with its program and type.
