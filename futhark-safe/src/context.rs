@@ -176,12 +176,9 @@ impl<P: Program> Context<P> {
         let tables = tables::<P>()?;
         let compiled: Vec<Backend> = tables.iter().map(|&(backend, _)| backend).collect();
         if compiled.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Start,
-                P::NAME,
-                "the program is not linked into this binary: open its shared object, and use \
-                 `Context::with_library`",
-            ));
+            let message = "the program is not linked into this binary: open its shared object, and \
+                           use `Context::with_library`";
+            return Err(Error::new(ErrorKind::Start, P::NAME, message));
         }
         let linked = others::<P>(config);
         if let Some(table) = linked.first() {
@@ -211,10 +208,11 @@ impl<P: Program> Context<P> {
         // Such as `InvalidArgument`, if no backend has the setting.
         let kind = refused.first().map(|(_, error)| error.kind());
         let kind = kind.filter(|&kind| refused.iter().all(|(_, error)| error.kind() == kind));
+        let message = format!("no backend works here: {}", reasons.join("; "));
         Err(Error::new(
             kind.unwrap_or(ErrorKind::Start),
             P::NAME,
-            format!("no backend works here: {}", reasons.join("; ")),
+            message,
         ))
     }
 
@@ -400,11 +398,8 @@ fn tables<P: Program>() -> Result<Vec<(Backend, &'static Table)>> {
     let tables = P::tables().into_iter().map(|table| {
         let table = table.check()?;
         if !is_of::<P>(table) {
-            return Err(Error::new(
-                ErrorKind::Load,
-                P::NAME,
-                "the linked program is not the one that was compiled against",
-            ));
+            let message = "the linked program is not the one that was compiled against";
+            return Err(Error::new(ErrorKind::Load, P::NAME, message));
         }
         Ok((backend_of(table)?, table))
     });

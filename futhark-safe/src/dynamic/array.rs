@@ -16,10 +16,6 @@ pub struct Array {
 }
 
 impl Array {
-    pub(crate) fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
     /// The element type.
     #[must_use]
     pub fn elem(&self) -> ElemType {
@@ -191,7 +187,7 @@ impl Array {
     /// As for [`crate::Array::raw_memory`].
     #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
-        ffi::raw_memory(self.handle())
+        ffi::raw_memory(&self.handle)
     }
 }
 

@@ -331,7 +331,7 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
     /// belongs to another context.
     pub fn read_into<T: Element>(&self, array: &Array, to: &'env mut [T]) -> Result<()> {
-        self.batch.read_into(array.handle(), to)
+        self.batch.read_into(&array.handle, to)
     }
 
     /// As [`Array::to_vec`], without a wait: see [`crate::Batch::to_vec`].
@@ -341,7 +341,7 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
     /// belongs to another context.
     pub fn to_vec<T: Element>(&self, array: &Array) -> Result<Download<T>> {
-        Download::of(self.batch, array.handle())
+        Download::of(self.batch, &array.handle)
     }
 }
 

@@ -40,20 +40,14 @@ impl Library {
             || FunctionList::of(&program).hash() != table.functions_hash()
             || program.backend.as_str() != table.backend()
         {
-            return Err(fail(
-                "the library's table does not match its manifest".into(),
-            ));
+            let why = "the library's table does not match its manifest";
+            return Err(fail(why.to_owned()));
         }
-        let functions = table
-            .functions()
-            .iter()
-            .enumerate()
-            .map(|(i, f)| (f.name(), i))
-            .collect();
+        let functions = table.functions().iter().enumerate();
         Ok(Library(Arc::new(Inner {
             table,
             program,
-            functions,
+            functions: functions.map(|(i, f)| (f.name(), i)).collect(),
         })))
     }
 
@@ -134,25 +128,18 @@ impl Library {
 
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {
         self.0.functions.get(cfun).copied().ok_or_else(|| {
-            Error::new(
-                ErrorKind::Unsupported,
-                "call",
-                format!("the library has no function {cfun}"),
-            )
+            let message = format!("the library has no function {cfun}");
+            Error::new(ErrorKind::Unsupported, "call", message)
         })
     }
 
     pub(super) fn type_named(&self, name: &str) -> Result<TypeId> {
         self.program().type_named(name).ok_or_else(|| {
-            let all: Vec<&str> = self
-                .program()
-                .types()
-                .iter()
-                .map(|ty| ty.name.as_str())
-                .collect();
+            let all = self.program().types().iter().map(|ty| ty.name.as_str());
+            let all = list(&all.collect::<Vec<_>>());
             Error::invalid(
                 "type",
-                format!("the program has no type `{name}`; it has {}", list(&all)),
+                format!("the program has no type `{name}`; it has {all}"),
             )
         })
     }

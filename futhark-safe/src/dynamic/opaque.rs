@@ -72,11 +72,8 @@ impl Opaque {
         };
         let values = self.run(&sum.variant, &[TypeRef::Scalar(ElemType::I32)])?;
         let Some(Value::Scalar(Scalar::I32(number))) = values.first() else {
-            return Err(Error::new(
-                ErrorKind::Backend,
-                "variant",
-                "the runtime returned no variant number",
-            ));
+            let message = "the runtime returned no variant number";
+            return Err(Error::new(ErrorKind::Backend, "variant", message));
         };
         let variant = usize::try_from(*number)
             .ok()

@@ -402,9 +402,9 @@ pub(super) unsafe fn complete<T>(vec: &mut Vec<T>, n: usize, elem: ElemType) {
     if elem == ElemType::Bool {
         // SAFETY: the caller promises `n` written elements, each one byte.
         let bytes = unsafe { std::slice::from_raw_parts_mut(vec.as_mut_ptr().cast::<u8>(), n) };
-        bytes
-            .iter_mut()
-            .for_each(|byte| *byte = u8::from(*byte != 0));
+        for byte in bytes {
+            *byte = u8::from(*byte != 0);
+        }
     }
     // SAFETY: as the caller promises; bools are 0 or 1.
     unsafe { vec.set_len(n) };
@@ -428,10 +428,8 @@ pub(super) fn expect_length(n: usize, len: usize) -> Result<()> {
         return Ok(());
     }
     let n = counted(n, "element");
-    Err(Error::invalid(
-        READ,
-        format!("the array has {n}, but the slice has {len}"),
-    ))
+    let message = format!("the array has {n}, but the slice has {len}");
+    Err(Error::invalid(READ, message))
 }
 
 pub(crate) fn index(
@@ -452,11 +450,7 @@ pub(crate) fn index(
     // SAFETY: T; V; there are as many indices as dimensions, and eight bytes for the result;
     // T: outside of the array the C function reads nothing and fails; S: the element is
     // written when this returns.
-    let called = unsafe {
-        array
-            .core()
-            .run("index", index, &out, &input, [array], None)
-    };
+    let called = unsafe { (array.core()).run("index", index, &out, &input, [array], None) };
     if let Err(error) = called {
         return Err(keep_if_lost(array, place, error));
     }
@@ -479,54 +473,38 @@ pub(crate) fn create_of<T: Element>(
     values: impl Iterator<Item = T>,
 ) -> Result<Handle> {
     let n = elements(shape, T::ELEM)?;
-    let Some((array, memory)) = unwritten::<T>(core, ty, shape, n)? else {
-        let mut buffer = with_capacity(n, NEW)?;
-        expect_none_held();
-        buffer.extend(values.take(n));
-        expect_all(buffer.len(), n)?;
-        return create(core, ty, shape, &buffer);
-    };
-    expect_none_held();
-    // SAFETY: T: the memory holds `n` elements and lives as long as `array`, which is new and not handed out, so
-    // nothing else accesses it.
-    let places = unsafe { std::slice::from_raw_parts_mut(memory.as_ptr(), n) };
-    // Counts what is written, not what the iterator promises.
-    let mut written = 0;
-    for (place, value) in places.iter_mut().zip(values) {
-        place.write(value);
-        written += 1;
-    }
-    expect_all(written, n)?;
-    Ok(array)
-}
-
-/// An array whose `n` elements are not initialised, and its memory. `None` if the host cannot
-/// access the memory.
-fn unwritten<T: Element>(
-    core: &Arc<Core>,
-    ty: u32,
-    shape: &[usize],
-    n: usize,
-) -> Result<Option<(Handle, NonNull<MaybeUninit<T>>)>> {
     let raw_memory = array_type(core, ty, T::ELEM, shape.len())?.raw().raw_memory;
-    if n == 0 || core.table().is_gpu() || raw_memory.is_none() {
-        return Ok(None);
+    expect_none_held();
+    if n > 0 && !core.table().is_gpu() && raw_memory.is_some() {
+        // SAFETY: T: on host backends, data that is null is not read.
+        let array = unsafe { create_from(core, ty, T::ELEM, shape, ptr::null(), n, None) }?;
+        if let Some(places) = place::<T>(&array, NEW)? {
+            let places = places.as_ptr() as *mut [MaybeUninit<T>];
+            // SAFETY: T: the memory holds `n` elements and lives as long as `array`, which is new and not handed
+            // out, so nothing else accesses it.
+            let places = unsafe { &mut *places };
+            // Counts what is written, not what the iterator promises.
+            let mut written = 0;
+            for (place, value) in places.iter_mut().zip(values) {
+                place.write(value);
+                written += 1;
+            }
+            expect_all(written, n)?;
+            return Ok(array);
+        }
     }
-    // SAFETY: T: on host backends, data that is null is not read.
-    let array = unsafe { create_from(core, ty, T::ELEM, shape, ptr::null(), n, None) }?;
-    let memory = address(&array)?.map(NonNull::<c_void>::cast::<MaybeUninit<T>>);
-    let memory = memory.filter(|memory| memory.is_aligned());
-    Ok(memory.map(|memory| (array, memory)))
+    let mut buffer = with_capacity(n, NEW)?;
+    buffer.extend(values.take(n));
+    expect_all(buffer.len(), n)?;
+    create(core, ty, shape, &buffer)
 }
 
 pub(super) fn expect_all(written: usize, n: usize) -> Result<()> {
     if written == n {
         return Ok(());
     }
-    Err(Error::invalid(
-        NEW,
-        format!("expected {}, got {written}", counted(n, "element")),
-    ))
+    let message = format!("expected {}, got {written}", counted(n, "element"));
+    Err(Error::invalid(NEW, message))
 }
 
 const WRITE: &str = "write elements";
@@ -537,7 +515,8 @@ const WRITE: &str = "write elements";
 /// its memory.
 pub(crate) struct Host<T> {
     array: Handle,
-    /// The elements, where [`view`] has them: see [`place`].
+    /// The elements, where [`view`] has them. The address is the runtime's, not that of the view, through
+    /// which nothing may be written.
     elements: NonNull<[T]>,
 }
 
@@ -550,9 +529,9 @@ unsafe impl<T: Element> Sync for Host<T> {}
 impl<T: Element> Host<T> {
     /// Returns the array unless a view of it exists.
     pub(crate) fn new(array: Handle) -> std::result::Result<Host<T>, Handle> {
-        match place(&array) {
-            Some(elements) => Ok(Host { array, elements }),
-            None => Err(array),
+        match place_to_view(&array, WRITE) {
+            Ok(Some(elements)) => Ok(Host { array, elements }),
+            Ok(None) | Err(_) => Err(array),
         }
     }
 
@@ -577,15 +556,18 @@ impl<T: Element> Host<T> {
         locked.check([&self.array])?;
         // Should anything below unwind, no elements are left: their memory is freed with the original
         // when a copy has taken its place.
-        let original = mem::replace(&mut self.elements, no_elements());
+        let original = mem::replace(
+            &mut self.elements,
+            NonNull::slice_from_raw_parts(NonNull::dangling(), 0),
+        );
         let copied = make_unique(&mut locked, &mut self.array, || WRITE.into());
         if let Ok(true) = copied {
-            locked.count_copy(WRITE, self.array.table_type().name().to_owned());
+            locked.count_copy(WRITE, self.array.table_type().name());
         }
         drop(locked);
         self.elements = match copied {
             // A copy has an address wherever its original has one.
-            Ok(true) => place(&self.array).ok_or_else(|| {
+            Ok(true) => place_to_view(&self.array, WRITE)?.ok_or_else(|| {
                 let message = "the runtime returned no address of the array's copy";
                 Error::new(ErrorKind::Backend, WRITE, message)
             })?,
@@ -601,20 +583,27 @@ impl<T: Element> Host<T> {
     }
 }
 
-/// The elements of which there is a view. The address is the runtime's, not that of the view, through
-/// which nothing may be written.
-fn place<T: Element>(array: &Handle) -> Option<NonNull<[T]>> {
-    match view::<T>(array).ok()??.len() {
-        0 => Some(no_elements()),
-        len => {
-            let first = address(array).ok()??.cast();
-            Some(NonNull::slice_from_raw_parts(first, len))
-        }
+/// The elements in the runtime's own memory, if the host can access it. Without elements the address is dangling:
+/// the runtime may not have allocated memory.
+fn place<T: Element>(array: &Handle, operation: &'static str) -> Result<Option<NonNull<[T]>>> {
+    let n = length_of::<T>(array, operation)?;
+    if array.core().table().is_gpu() {
+        return Ok(None);
     }
+    let first = match n {
+        0 => Some(NonNull::dangling()),
+        _ => address(array)?.map(NonNull::cast),
+    };
+    let first = first.filter(|first: &NonNull<T>| first.is_aligned());
+    Ok(first.map(|first| NonNull::slice_from_raw_parts(first, n)))
 }
 
-const fn no_elements<T>() -> NonNull<[T]> {
-    NonNull::slice_from_raw_parts(NonNull::dangling(), 0)
+/// As [`place`], if every bit pattern is an element.
+fn place_to_view<T: Element>(
+    array: &Handle,
+    operation: &'static str,
+) -> Result<Option<NonNull<[T]>>> {
+    Ok(place(array, operation)?.filter(|_| T::ELEM != ElemType::Bool))
 }
 
 impl<T> fmt::Debug for Host<T> {
@@ -628,23 +617,11 @@ impl<T> fmt::Debug for Host<T> {
 ///
 /// Takes no lock, so it does not wait for a running call.
 pub(crate) fn view<T: Element>(array: &Handle) -> Result<Option<&[T]>> {
-    let n = length_of::<T>(array, "view array")?;
-    if array.core().table().is_gpu() || T::ELEM == ElemType::Bool {
-        return Ok(None);
-    }
-    if n == 0 {
-        // The runtime may not have allocated memory.
-        return Ok(Some(&[]));
-    }
-    let Some(memory) = address(array)?.filter(|memory| memory.cast::<T>().is_aligned()) else {
-        return Ok(None);
-    };
-    // SAFETY: T: `memory` holds `n` elements in row-major order, complete since the call that made
-    // them returned (host backends); every bit pattern is a value of T (bool returned
-    // above); M: they stay, unchanged, for as long as `array` is borrowed.
-    Ok(Some(unsafe {
-        std::slice::from_raw_parts(memory.cast::<T>().as_ptr(), n)
-    }))
+    let elements = place_to_view::<T>(array, "view array")?;
+    // SAFETY: T: the memory holds all elements in row-major order, complete since the call that made
+    // them returned (host backends); every bit pattern is a value of T; M: they stay, unchanged, for as long as
+    // `array` is borrowed.
+    Ok(elements.map(|elements| unsafe { elements.as_ref() }))
 }
 
 /// The memory of an array, in the form that its backend uses.

@@ -289,8 +289,7 @@ fn make_all_unique(
         };
         if make_unique(locked, handle, || function.label().into())? {
             let name = function.parameter_names().nth(i).flatten();
-            let name = name.map_or_else(|| i.to_string(), str::to_owned);
-            locked.count_copy(function.label(), name);
+            locked.count_copy(function.label(), name.unwrap_or(&i.to_string()));
             *copied = true;
         }
     }

@@ -28,7 +28,6 @@
 //! determines which calls each of them can belong to.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::fmt;
 use std::ptr::NonNull;
@@ -73,8 +72,8 @@ pub(super) struct State {
     /// reports it.
     deferred: Option<Error>,
     progress: Progress,
-    /// How often a value was copied before it was overwritten, by operation and argument.
-    copies: BTreeMap<(&'static str, String), u64>,
+    /// How often values were copied before they were overwritten.
+    copies: Vec<Copies>,
 }
 
 /// A value without a handle, to be freed.
@@ -354,14 +353,7 @@ impl Core {
 
     /// The copies so far of values that would have been overwritten.
     pub(crate) fn copies(&self) -> Vec<Copies> {
-        let locked = self.locked();
-        let copies = locked.state.copies.iter();
-        let describe = |((operation, argument), count): (&(&str, String), &u64)| Copies {
-            operation: (*operation).to_owned(),
-            argument: argument.clone(),
-            count: *count,
-        };
-        copies.map(describe).collect()
+        self.locked().state.copies.clone()
     }
 
     /// Bytes in use on the host and their maximum, and the same for the device.
@@ -540,8 +532,17 @@ impl Locked<'_> {
 
     /// Counts a copy that was made before a value was overwritten.
     #[cold]
-    pub(super) fn count_copy(&mut self, operation: &'static str, argument: String) {
-        *self.state.copies.entry((operation, argument)).or_default() += 1;
+    pub(super) fn count_copy(&mut self, operation: &str, argument: &str) {
+        let copies = &mut self.state.copies;
+        let is_same = |of: &&mut Copies| of.operation == operation && of.argument == argument;
+        match copies.iter_mut().find(is_same) {
+            Some(copies) => copies.count += 1,
+            None => copies.push(Copies {
+                operation: operation.to_owned(),
+                argument: argument.to_owned(),
+                count: 1,
+            }),
+        }
     }
 
     /// Keeps an error for the next call, unless one is kept already.

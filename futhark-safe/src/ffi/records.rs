@@ -99,7 +99,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     locked.check([&*array, value])?;
     let copied = make_unique(&mut locked, array, || OPERATION.into())?;
     if copied {
-        locked.count_copy("set", ty.name().to_owned());
+        locked.count_copy("set", ty.name());
     }
     let input = [
         array.value(OPERATION)?.cast_const(),
