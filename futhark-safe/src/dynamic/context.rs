@@ -137,17 +137,11 @@ impl Context {
         let Structure::Sum(sum) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not a sum"));
         };
-        let found = sum
-            .variants
-            .iter()
-            .find(|v| v.name == variant)
-            .ok_or_else(|| {
-                let names: Vec<&str> = sum.variants.iter().map(|v| v.name.as_str()).collect();
-                wrong_structure(
-                    type_name,
-                    &format!("no variant `{variant}`; it has {}", list(&names)),
-                )
-            })?;
+        let Some(found) = sum.variants.iter().find(|v| v.name == variant) else {
+            let names: Vec<&str> = sum.variants.iter().map(|v| v.name.as_str()).collect();
+            let message = format!("no variant `{variant}`; it has {}", list(&names));
+            return Err(wrong_structure(type_name, &message));
+        };
         self.make(type_name, &found.construct, payload)
     }
 
@@ -255,10 +249,10 @@ impl Context {
         let result = std::iter::once(TypeRef::Type(id));
         match self.library.run(self.core(), cfun, inputs, result)?.pop() {
             Some(Value::Opaque(opaque)) => Ok(opaque),
-            _ => Err(wrong_structure(
-                type_name,
-                "the operation returned a value of another type",
-            )),
+            _ => {
+                let message = "the operation returned a value of another type";
+                Err(wrong_structure(type_name, message))
+            }
         }
     }
 }
@@ -373,13 +367,11 @@ impl Library {
         let mut outputs: Vec<Output> = outputs.collect();
         let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
         core.call(self.function(cfun)?, inputs, &mut places)?;
-        let values = outputs
-            .into_iter()
-            .zip(results)
-            .map(|(output, ty)| match ty {
-                TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),
-                TypeRef::Type(_) => self.value(output.into_handle()),
-            });
+        let values = outputs.into_iter().zip(results);
+        let values = values.map(|(output, ty)| match ty {
+            TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),
+            TypeRef::Type(_) => self.value(output.into_handle()),
+        });
         Ok(values.collect())
     }
 

@@ -30,11 +30,8 @@ impl Opaque {
     }
 
     fn structure(&self) -> &Structure {
-        &self
-            .ty()
-            .as_opaque()
-            .expect("an opaque value has an opaque type")
-            .structure
+        let ty = self.ty().as_opaque();
+        &ty.expect("an opaque value has an opaque type").structure
     }
 
     /// Returns a field of a record, of a tuple (`"0"`, `"1"`, …) or of an array of records.

@@ -666,9 +666,9 @@ impl RawMemory {
 /// Waits until an array is computed, and returns its memory.
 pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
     ready(array, "raw memory")?;
-    if array.table_type().raw().raw_memory.is_none() {
-        let message = "this version of the compiler provides no function for raw memory";
-        return Err(Error::new(ErrorKind::Unsupported, "raw memory", message));
+    let ty = array.table_type();
+    if ty.raw().raw_memory.is_none() {
+        return Err(unsupported(ty, "raw memory"));
     }
     let memory = address(array)?.map_or(ptr::null_mut(), NonNull::as_ptr);
     Ok(RawMemory::new(backend_of(array.core().table())?, memory))
@@ -740,10 +740,8 @@ pub(crate) unsafe fn borrow(
             "{pointer:?} is not aligned for element type {elem}"
         ));
     }
-    let Some(borrow) = array.raw().borrow else {
-        let message = "this version of the compiler cannot make arrays from raw memory";
-        return Err(Error::new(ErrorKind::Unsupported, OPERATION, message));
-    };
+    let borrow = array.raw().borrow;
+    let borrow = borrow.ok_or_else(|| unsupported(array, OPERATION))?;
     let input = [pointer.cast_const(), for_c(shape)];
     // SAFETY: T; the type has as many dimensions as `shape`; the caller promises the rest.
     unsafe { core.make(ty, OPERATION, borrow, &input, [], None) }

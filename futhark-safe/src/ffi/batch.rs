@@ -71,21 +71,14 @@ pub(crate) fn batch<'env, R>(
     match (result, waited) {
         (Ok(result), Ok(())) => valid.map(|()| result),
         (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
-        (Err(error), Err(also)) => Err(also_failed(core, error, also)),
+        // Every later call reports a loss.
+        (Err(error), Err(also)) if also.kind() == ErrorKind::ContextLost => Err(error),
+        (Err(error), Err(also)) if error.also().is_some() => {
+            core.locked().defer(also);
+            Err(error)
+        }
+        (Err(error), Err(also)) => Err(error.with_also(also)),
     }
-}
-
-/// `error`, and a failure of the wait, which the next call reports if `error` has another one.
-fn also_failed(core: &Core, error: Error, also: Error) -> Error {
-    // Every later call reports a loss.
-    if also.kind() == ErrorKind::ContextLost {
-        return error;
-    }
-    if error.also().is_some() {
-        core.locked().defer(also);
-        return error;
-    }
-    error.with_also(also)
 }
 
 struct Ended {

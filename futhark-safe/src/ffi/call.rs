@@ -149,7 +149,14 @@ impl Core {
             return Err(Error::invalid("call", message));
         };
         if inputs.len() != function.inputs().len() || outputs.len() != function.outputs().len() {
-            return Err(wrong_number(function, inputs.len(), outputs.len()));
+            let message = format!(
+                "expected {} and {}, got {} and {}",
+                counted(function.inputs().len(), "argument"),
+                counted(function.outputs().len(), "result"),
+                inputs.len(),
+                outputs.len()
+            );
+            return Err(Error::invalid(function.label(), message));
         }
         let (mut few, mut many) = ([ptr::null(); FEW], Vec::new());
         let arguments = list(&mut few, &mut many, inputs.len());
@@ -350,16 +357,6 @@ fn failure(
         spend(locked, number, inputs, true);
     }
     error
-}
-
-#[cold]
-fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
-    let message = format!(
-        "expected {} and {}, got {inputs} and {outputs}",
-        counted(function.inputs().len(), "argument"),
-        counted(function.outputs().len(), "result")
-    );
-    Error::invalid(function.label(), message)
 }
 
 /// The message for arguments whose sizes disagree.

@@ -190,7 +190,11 @@ impl Core {
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
         self.try_locked().unwrap_or_else(|| {
-            self.check_lent();
+            assert!(
+                *self.lent() != Some(thread::current().id()),
+                "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before \
+                 or after"
+            );
             self.locked_at_once()
         })
     }
@@ -219,16 +223,6 @@ impl Core {
             state,
             _released: Released(self),
         }
-    }
-
-    /// Expects that this thread has not lent the context to plain calls: it would wait for itself.
-    #[cold]
-    fn check_lent(&self) {
-        assert!(
-            *self.lent() != Some(thread::current().id()),
-            "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before or \
-             after"
-        );
     }
 
     /// The thread that the context is lent to, if any. It holds the lock.

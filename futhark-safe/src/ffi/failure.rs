@@ -140,8 +140,7 @@ pub(super) struct Progress {
 }
 
 /// A set of calls. One that has more than [`MAX_NAMED`] may lack some.
-#[derive(Debug, Default)]
-struct Calls(Vec<&'static str>);
+type Calls = Vec<&'static str>;
 
 /// An error names at most this many earlier calls.
 const MAX_NAMED: usize = 4;
@@ -233,10 +232,10 @@ impl Progress {
 
     /// Records a successful call, whose results may be pending. Returns their serial.
     pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
-        self.calls.add(call);
+        add(&mut self.calls, call);
         match unchecked {
-            Unchecked::Nothing => self.checking.0.clear(),
-            Unchecked::Last => self.checking.add(call),
+            Unchecked::Nothing => self.checking.clear(),
+            Unchecked::Last => add(&mut self.checking, call),
             Unchecked::Earlier => {}
         }
         self.waits + 1
@@ -245,7 +244,7 @@ impl Progress {
     /// Returns the pending calls; with `by_check`, only those with unread kernel checks. `None` if
     /// there are more than [`MAX_NAMED`].
     fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
-        let Calls(calls) = match by_check {
+        let calls = match by_check {
             true => &self.checking,
             false => &self.calls,
         };
@@ -276,8 +275,8 @@ impl Progress {
     pub(super) fn confirm(&mut self) {
         self.waits += 1;
         self.held = 0;
-        self.calls.0.clear();
-        self.checking.0.clear();
+        self.calls.clear();
+        self.checking.clear();
     }
 
     /// Records a wait that failed: all pending values are invalid.
@@ -308,11 +307,9 @@ impl Progress {
 /// The operation that errors about invalidated values report.
 const VALUE: &str = "use of an invalidated value";
 
-impl Calls {
-    fn add(&mut self, call: &'static str) {
-        if self.0.len() <= MAX_NAMED && !self.0.contains(&call) {
-            self.0.push(call);
-        }
+fn add(calls: &mut Calls, call: &'static str) {
+    if calls.len() <= MAX_NAMED && !calls.contains(&call) {
+        calls.push(call);
     }
 }
 

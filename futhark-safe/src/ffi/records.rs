@@ -139,25 +139,18 @@ pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
 
 /// The number of the element type, if the type is an array of opaque values.
 fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
-    let raw = ty.raw();
+    let (raw, name) = (ty.raw(), ty.name());
     let elem = raw.elem.checked_sub(FUT_FIRST_TYPE);
-    match elem {
-        Some(elem) if raw.kind != FUT_ARRAY && raw.rank > 0 => Ok(elem),
-        _ => {
-            let message = format!(
-                "expected an array of opaque values, got a value of type {}",
-                ty.name()
-            );
-            Err(Error::invalid(operation, message))
-        }
-    }
+    let elem = elem.filter(|_| raw.kind != FUT_ARRAY && raw.rank > 0);
+    elem.ok_or_else(|| {
+        let message = format!("expected an array of opaque values, got a value of type {name}");
+        Error::invalid(operation, message)
+    })
 }
 
 pub(super) fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
-    let message = format!(
-        "this version of the compiler provides no such function for type {}",
-        ty.name()
-    );
+    let name = ty.name();
+    let message = format!("this version of the compiler provides no such function for type {name}");
     Error::new(ErrorKind::Unsupported, operation, message)
 }
 

@@ -103,11 +103,8 @@ pub(crate) fn devices(table: &Table) -> Result<Option<String>> {
         _ => ErrorKind::Load,
     };
     let why = text.unwrap_or_else(|| "no memory".to_owned());
-    Err(Error::new(
-        kind,
-        format!("{} devices", table.backend()),
-        why,
-    ))
+    let operation = format!("{} devices", table.backend());
+    Err(Error::new(kind, operation, why))
 }
 
 /// The source of the device code. `None`: the backend has none.

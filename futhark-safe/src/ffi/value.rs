@@ -415,27 +415,19 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let input = [value.value("store")?.cast_const()];
     // Before the lock: a subscriber may use the context. The size is not known yet.
     let _span = trace::call(value.core(), || "store", &[]);
-    let mut locked = value.core().locked();
-    locked.check([value])?;
-    // SAFETY: T and L; V; `size` is the place of the result.
-    unsafe {
-        locked.call(stored_size, &[(&raw mut size).cast()], &input, || {
-            "store".into()
-        })
-    }?;
+    let (core, out) = (value.core(), [(&raw mut size).cast()]);
+    // SAFETY: T; V; `size` is the place of the result.
+    let (mut locked, _) = unsafe { core.run("store", stored_size, &out, &input, [value], None) }?;
     let mut body: Vec<u8> = with_capacity(size, "store")?;
+    let out = [body.as_mut_ptr().cast()];
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
-    let stored = unsafe {
-        locked.call(store, &[body.as_mut_ptr().cast()], &input, || {
-            "store".into()
-        })
-    };
+    let stored = unsafe { locked.call(store, &out, &input, || "store".into()) };
     if let Err(error) = stored {
         return Err(keep_if_lost(value, body, error.into()));
     }
     // SAFETY: S: all bytes are written.
     unsafe { body.set_len(size) };
-    let program = value.core().table().program();
+    let program = core.table().program();
     // SAFETY: the program stored this for a value of this type.
     Ok(unsafe { Bytes::new(program, ty.name(), body) })
 }
@@ -445,10 +437,8 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     if stored.program != table.program() {
         return Err(other_program());
     }
-    let found = table
-        .types()
-        .iter()
-        .position(|ty| ty.name() == stored.type_name);
+    let mut types = table.types().iter();
+    let found = types.position(|ty| ty.name() == stored.type_name);
     let Some((ty, restore)) = found.and_then(|i| Some((i, table.types()[i].raw().restore?))) else {
         let message = format!("values of type {} cannot be restored", stored.type_name);
         return Err(Error::new(ErrorKind::Unsupported, "restore", message));
