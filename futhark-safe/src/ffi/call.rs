@@ -169,7 +169,7 @@ impl Core {
                 return Err(self.wrong_type(function.label(), &what, slot.type_, output.ty));
             }
             // Before the lock is taken: the result of another call, if there is one, is freed.
-            output.handle = None;
+            **output = Output::new(slot.type_);
             places[i] = match output.is_value() {
                 true => ptr::from_mut(&mut output.value).cast(),
                 false => ptr::from_mut(&mut output.scalar).cast::<c_void>(),
