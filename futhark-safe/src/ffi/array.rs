@@ -370,6 +370,7 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
 }
 
 /// All elements as bytes in native order; those of bools are 0 or 1.
+#[cfg(feature = "dynamic")]
 pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
     let (elem, n) = length(array, READ)?;
     // SAFETY: the elements have this number of bytes.
