@@ -429,9 +429,9 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     ///   Two kinds of arrays share nothing, as long as they were not passed to a call: those that
     ///   [`try_clone`](Self::try_clone) made and those that the context made from elements.
     ///   Their memory may be written while no [`view`](Self::view) and no slice of a
-    ///   [`HostArray`](crate::HostArray) borrows it and no call or download reads it, with valid values of `T`: 0
+    ///   [`HostArray`] borrows it and no call or download reads it, with valid values of `T`: 0
     ///   and 1 for `bool`.
-    /// * If the array becomes a [`HostArray`](crate::HostArray), the memory is not used at all from a call of
+    /// * If the array becomes a [`HostArray`], the memory is not used at all from a call of
     ///   [`to_mut`](crate::HostArray::to_mut) until the slice that it returns is no longer used. `to_mut`
     ///   can replace the memory by a copy, and then a pointer from before must not be used again.
     ///

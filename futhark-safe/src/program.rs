@@ -97,7 +97,7 @@ pub trait Value {
 ///
 /// Once the call has started, the value is *spent*, whether the call succeeds or fails: the program may have
 /// overwritten it. Its memory is freed. Every use of a spent value is an error
-/// ([`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument)) that names the call, until another
+/// ([`ErrorKind::InvalidArgument`]) that names the call, until another
 /// value is assigned to it. Its `shape` is all zeros, and it has no `view`. On a GPU a call that fails
 /// later returns `Ok` first; its result is invalid then. To continue after a failure, keep a copy (`try_clone`) or
 /// a [stored value](crate::stored).
@@ -298,14 +298,12 @@ impl<'a> Columns<'a> {
         i: usize,
         array: impl FnOnce() -> Result<Array<P, T, R>>,
     ) -> Result<Cow<'a, [T]>> {
-        let elements = match &self.0 {
-            Some(columns) => columns.get(i)?,
-            None => None,
-        };
-        match elements {
-            Some(elements) => Ok(elements),
-            None => Ok(Cow::Owned(array()?.to_vec()?)),
+        if let Some(columns) = &self.0
+            && let Some(elements) = columns.get(i)?
+        {
+            return Ok(elements);
         }
+        Ok(Cow::Owned(array()?.to_vec()?))
     }
 }
 

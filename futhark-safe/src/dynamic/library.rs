@@ -106,7 +106,7 @@ impl Library {
 
     /// Starts a context of the library, for both interfaces.
     ///
-    /// `others` and `embedded` are as for [`start`](crate::start::start).
+    /// `others` and `embedded` are as for [`start`].
     pub(crate) fn start(
         &self,
         config: &Config,

@@ -205,7 +205,7 @@ impl Stored {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         stored::to_bytes(&self.0)
     }
@@ -216,7 +216,7 @@ impl Stored {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`].
     #[cfg(feature = "mac")]
     pub fn seal(&self, key: &stored::Key) -> Result<Vec<u8>> {
         stored::seal(&self.0, key)

@@ -465,7 +465,7 @@ pub(crate) fn index(
 ///
 /// # Errors
 ///
-/// As for [`create`]; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the iterator has fewer
+/// As for [`create`]; [`ErrorKind::InvalidArgument`]: the iterator has fewer
 /// elements than the shape.
 pub(crate) fn create_of<T: Element>(
     core: &Arc<Core>,

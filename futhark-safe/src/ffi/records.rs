@@ -300,7 +300,7 @@ impl<'a> NewRecords<'a> {
     ///
     /// # Errors
     ///
-    /// As for [`create`](super::create).
+    /// As for [`create`].
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let in_place = InPlace::start(core, ty, shape)?;
         Ok(NewRecords {

@@ -2,7 +2,7 @@
 //!
 //! # The log
 //!
-//! C calls [`write`] in the middle of calls, on any thread of the context. The writer is code of the user, which
+//! C calls [`write`](write()) in the middle of calls, on any thread of the context. The writer is code of the user, which
 //! may use contexts, and a call inside of a call would change state of the runtime that belongs to the outer
 //! one. So C only adds to a buffer, and the writer runs after the context's lock was released
 //! ([`Log::deliver`]).
