@@ -85,7 +85,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Bytes};
 use crate::opaque::Opaque;
-use crate::program::{Linked as _, OpaqueTag, Program};
+use crate::program::{OpaqueTag, Program};
 
 mod format;
 #[cfg(feature = "mac")]
