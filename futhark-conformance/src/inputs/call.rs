@@ -334,7 +334,7 @@ impl<'a> Lesson<'a> {
                 self.call.entry
             )
         })?;
-        let mut groups = if count <= MAX_SIZES {
+        let groups = if count <= MAX_SIZES {
             self.groups(&base)
         } else {
             vec![(0..count).collect()]
@@ -343,22 +343,30 @@ impl<'a> Lesson<'a> {
         if groups.iter().map(Vec::len).sum::<usize>() < count
             && let Some(sizes) = self.product(&base)
         {
-            groups.retain(|group| sizes.iter().all(|size| !group.contains(size)));
-            self.settle(&base, &groups);
+            let mut others = groups.clone();
+            others.retain(|group| sizes.iter().all(|size| !group.contains(size)));
+            self.settle(&base, &others);
             self.settle_product(sizes);
-        } else {
-            self.settle(&base, &groups);
+            if self.groups_fit() {
+                return Ok(());
+            }
+            self.call = plain.clone();
         }
-        // Verifies that all groups are valid together.
-        let variables: Vec<usize> = (0..self.call.variables())
-            .map(|number| 2 + number)
-            .collect();
-        let extents = self.call.extents(&variables);
-        if !self.accepts_with(&extents, &[]) {
+        self.settle(&base, &groups);
+        if !self.groups_fit() {
             self.call = plain;
             self.settle(&base, &[]);
         }
         Ok(())
+    }
+
+    /// Whether all groups are valid together.
+    fn groups_fit(&mut self) -> bool {
+        let variables: Vec<usize> = (0..self.call.variables())
+            .map(|number| 2 + number)
+            .collect();
+        let extents = self.call.extents(&variables);
+        self.accepts_with(&extents, &[])
     }
 
     /// Finds valid sizes.
@@ -446,11 +454,13 @@ impl<'a> Lesson<'a> {
         for extent in 0..extents {
             for one in extents..base.len() {
                 for other in one + 1..base.len() {
-                    let mut sizes = base.to_vec();
-                    (sizes[extent], sizes[one], sizes[other]) = (6, 2, 3);
-                    let is_accepted = self.accepts(&sizes);
-                    sizes[extent] = 5;
-                    if is_accepted && !self.accepts(&sizes) {
+                    let mut accepts = |sizes_of_three| {
+                        let mut sizes = base.to_vec();
+                        [sizes[extent], sizes[one], sizes[other]] = sizes_of_three;
+                        self.accepts(&sizes)
+                    };
+                    // Two products: one alone can be a constant, or twice a size.
+                    if accepts([6, 2, 3]) && !accepts([5, 2, 3]) && accepts([15, 3, 5]) {
                         return Some([extent, one, other]);
                     }
                 }
@@ -639,6 +649,16 @@ mod tests {
             [0, 1].map(|one: usize| call.scalars[one].role),
             [Role::Size(2), Role::Size(3)]
         );
+    }
+
+    #[test]
+    fn what_fits_one_product_is_not_one() {
+        // (n: i64) (m: i64) [6], and [2 * m]
+        let constant = learnt(&call(&[1], 2), |s| s[2] == 6);
+        assert_eq!(constant.extents, [Extent::Fixed(6)]);
+        assert!(constant.scalars.iter().all(|one| one.role == Role::Any));
+        let twice = learnt(&call(&[1], 2), |s| s[2] == 2 * s[1]);
+        assert!(matches!(twice.extents[..], [Extent::Fixed(_)]));
     }
 
     #[test]

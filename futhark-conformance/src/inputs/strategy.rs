@@ -59,7 +59,7 @@ const EXTENTS: [usize; 24] = [
 /// The strategy for one input, whose arrays have a limited size.
 #[derive(Clone)]
 pub struct SizedInput {
-    /// The maximum extent of the arrays, unless the entry point fixes it.
+    /// The maximum extent of the arrays, unless the entry point fixes it, or it is a product of two.
     pub extent: usize,
     /// The arguments.
     pub arguments: BoxedStrategy<Vec<Input>>,
