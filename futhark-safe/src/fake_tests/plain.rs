@@ -67,6 +67,7 @@ on_both! {
     values_can_be_lent_released_and_adopted
     released_values_are_not_freed
     a_failure_is_reported_once_and_invalidates_nothing_else
+    the_error_of_the_closure_is_returned_before_another_failure
     a_panic_in_the_closure_returns_the_context
     a_fatal_failure_loses_the_context
     nested_safe_calls_panic_after_the_context_was_lost
@@ -174,6 +175,24 @@ mod of {
         // A code without a message.
         let silent = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| raw.check(1));
         assert_eq!(silent.unwrap_err().kind(), ErrorKind::Backend);
+        assert_eq!(xs.to_vec().unwrap(), [1, 2]);
+    }
+
+    pub(super) fn the_error_of_the_closure_is_returned_before_another_failure<const GPU: bool>() {
+        let _world = World::new();
+        let (ctx, other) = (context::<GPU>(), context::<GPU>());
+        let xs = ctx.array(&[1, 2]).unwrap();
+        let foreign = other.array(&[3]).unwrap();
+        let first = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
+            let (_, out) = failed(raw);
+            if !out.is_null() {
+                // SAFETY: the result of a call.
+                drop(unsafe { raw.adopt(out) }?);
+            }
+            raw.pointer::<Ints<GPU>>(&foreign)
+        });
+        assert_eq!(first.unwrap_err().kind(), ErrorKind::WrongContext);
+        assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::Program);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
     }
 

@@ -200,12 +200,12 @@ pub(super) fn unknown(tuning: &Tuning, line: &Line, names: &[&str]) -> Error {
     Error::invalid(OPERATION, message)
 }
 
-/// Up to three names that share more than half of `name` at their beginning, the most similar first: names end with
-/// numbers that differ between versions of the compiler.
+/// Up to three names that share more than half of `name` at their beginning and end, the most similar first.
 fn near<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let shared = |other: &str| {
-        let pairs = name.chars().zip(other.chars());
-        pairs.take_while(|(a, b)| a == b).count()
+        let first = name.chars().zip(other.chars());
+        let last = name.chars().rev().zip(other.chars().rev());
+        first.take_while(|(a, b)| a == b).count() + last.take_while(|(a, b)| a == b).count()
     };
     let near = names.into_iter().map(|other| (shared(other), other));
     let mut near: Vec<_> = near

@@ -23,14 +23,15 @@ def make (which: i32) (xs: []f64) (cells: [][]i32) : shape =
 
 entry shape (which: i32) (xs: []f64) (cells: [][]i32) : shape = make which xs cells
 
+-- Differs if a payload is in another order.
 entry area (s: shape) : f64 =
   match s
   case #point -> 0
   case #circle r -> r * r
-  case #rect w h -> w * h
-  case #path xs p -> f64.sum xs + p.x + p.y
-  case #painted c a -> f64.f16 a + (match c case #grey -> 0 case #rgb r g b -> f64.u8 (r + g + b))
-  case #grid cells -> f64.i32 (i32.sum (flatten cells))
+  case #rect w h -> w + 2 * h
+  case #path xs p -> f64.sum xs + p.x + 3 * p.y
+  case #painted c a -> f64.f16 a + (match c case #grey -> 0 case #rgb r g b -> f64.u8 (r + 2 * g + 3 * b))
+  case #grid cells -> f64.i32 (i32.sum (map2 (*) (map i32.i64 (indices (flatten cells))) (flatten cells)))
 
 entry same (s: shape) : shape = s
 

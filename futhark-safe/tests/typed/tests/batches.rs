@@ -67,3 +67,20 @@ fn elements_of_every_kind_round_trip() {
         round_trip::<f32>(&ctx, &[], 0.0).unwrap();
     });
 }
+
+#[test]
+fn transfers_of_a_lost_context_end_with_the_batch() {
+    each(|ctx: Context| {
+        let data = vec![1i32, 2, 3];
+        let mut out = [0i32; 3];
+        let result = ctx.batch(|batch| {
+            let ys = ctx.entry().reverse_i32(&batch.array(&data)?)?;
+            batch.read_into(&ys, &mut out)?;
+            ctx.entry().divide(i64::MIN, -1)
+        });
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
+        // The batch has waited for the driver, which is intact.
+        assert_eq!(out, [3, 2, 1]);
+    });
+}

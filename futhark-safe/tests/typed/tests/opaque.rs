@@ -208,14 +208,14 @@ mod of_sums {
             let variants = [
                 (ShapeVariant::Point, "point", 0.0),
                 (ShapeVariant::Circle(3.0), "circle", 9.0),
-                (ShapeVariant::Rect(2.0, 5.0), "rect", 10.0),
-                (ShapeVariant::Path(xs, p), "path", 5.75),
+                (ShapeVariant::Rect(2.0, 5.0), "rect", 12.0),
+                (ShapeVariant::Path(xs, p), "path", 6.25),
                 (
                     ShapeVariant::Painted(colour, f16::from_f32(0.5)),
                     "painted",
-                    6.5,
+                    14.5,
                 ),
-                (ShapeVariant::Grid(cells), "grid", 10.0),
+                (ShapeVariant::Grid(cells), "grid", 20.0),
             ];
             for (variant, name, area) in &variants {
                 let shape = Shape::new(&ctx, variant).unwrap();

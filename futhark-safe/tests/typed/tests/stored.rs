@@ -313,3 +313,47 @@ fn payloads_with_parts_of_different_lengths_pass_the_checks() {
     let untrusted = forge(&program, "track", &[first, second].concat());
     untrusted.check::<stored::Track>().unwrap();
 }
+
+#[test]
+fn wrong_tags_and_bools_are_rejected() {
+    let ctx = context(Backend::C);
+    let (program, mut body) = parts(&ctx.entry().circle(1.0).unwrap());
+    for tag in [3, 77, 255] {
+        body[7] = tag;
+        refused::<stored::Shape>(
+            forge(&program, "shape", &body),
+            "but the type has 3 variants",
+        );
+    }
+    let rs = array(&ctx, &[1.0, -1.0]);
+    let (_, mut body) = parts(&ctx.entry().shapes(&rs).unwrap());
+    body[7 + 8 + 1] = 3;
+    refused::<stored::ArrayShape>(forge(&program, "[]shape", &body), "variant 3");
+    // Inside of a record: a bool, an f16, then the tag.
+    let (_, body) = parts(&mixed(&ctx));
+    for (at, why) in [(7, "neither 0 nor 1"), (8 + 9 + 7, "variant 3")] {
+        let mut body = body.clone();
+        body[at] = 3;
+        refused::<stored::Mixed>(forge(&program, "mixed", &body), why);
+    }
+}
+
+#[test]
+fn arrays_with_parts_of_different_lengths_are_rejected() {
+    let ctx = context(Backend::C);
+    let points = |n: usize| {
+        let xs = array(&ctx, &vec![1.0; n]);
+        parts(&ctx.entry().points(&xs, &xs).unwrap())
+    };
+    let ((program, three), (_, four)) = (points(3), points(4));
+    let half = |body: &[u8]| body[..body.len() / 2].to_vec();
+    let body = [half(&three), half(&four)].concat();
+    refused::<stored::ArrayPt>(
+        forge(&program, "[]pt", &body),
+        "component 1 has shape [4], component 0 has [3]",
+    );
+    let body = [half(&three), half(&three)].concat();
+    forge(&program, "[]pt", &body)
+        .check::<stored::ArrayPt>()
+        .unwrap();
+}
