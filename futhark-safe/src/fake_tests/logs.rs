@@ -195,8 +195,9 @@ fn the_result_of_an_earlier_call_is_freed_before_the_call() {
     }
 }
 
+/// The thread's list of writers is destroyed before the value, which was stored earlier.
 #[test]
-fn text_of_a_thread_that_ends_is_delivered() {
+fn text_of_a_thread_that_ends_is_delivered_by_another_thread() {
     struct Copies(
         Host<i32>,
         #[expect(dead_code, reason = "makes the copy necessary")] Handle,
@@ -223,6 +224,8 @@ fn text_of_a_thread_that_ends_is_delivered() {
         thread.join().unwrap();
     });
     let copies = || writer.get().text.matches("copied").count();
+    assert_eq!(copies(), 1);
+    core.simple("sync", |raw| raw.sync).unwrap();
     assert_eq!(copies(), 2);
     let kept = writer.get().core.take();
     drop(kept);

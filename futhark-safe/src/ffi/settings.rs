@@ -7,7 +7,7 @@
 //! one. So C only adds to a buffer, and the writer runs after the context's lock was released
 //! ([`Log::deliver`]).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fmt;
 use std::io::Write;
@@ -139,10 +139,12 @@ pub(crate) fn deliver_log(settings: &[Setting]) {
     logs.for_each(|log| log.deliver());
 }
 
-/// How often a delivery repeats because the writer caused more text. The rest comes with the next operation.
+/// How often a delivery repeats because a writer caused more text. The rest comes with the next operation.
 const MOST_ROUNDS: usize = 8;
 
 thread_local! {
+    /// While this thread delivers: the logs whose text its writers caused.
+    static CAUSED: RefCell<Option<Vec<Log>>> = const { RefCell::new(None) };
     static QUIET: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -197,20 +199,58 @@ impl Log {
         &raw const self.0.raw
     }
 
-    /// Passes the buffered text to the writer, unless a thread is writing. That thread looks for more text after it
-    /// has unlocked, so either it sees this text, or this thread sees that the writer is free. The calling thread does
-    /// not hold the lock of a context.
-    ///
-    /// In an operation of a writer, this writes the text of another log, and leaves text of the same one to the
-    /// outer delivery.
+    /// Passes the buffered text to the writer. The calling thread does not hold the lock of the log's context.
     #[inline]
     pub(super) fn deliver(&self) {
+        if self.0.any_pending.load(Ordering::Acquire) {
+            self.deliver_now();
+        }
+    }
+
+    #[cold]
+    fn deliver_now(&self) {
+        if QUIET.get() > 0 {
+            return;
+        }
+        let outermost = CAUSED.try_with(|caused| match &mut *caused.borrow_mut() {
+            // Inside of a writer.
+            Some(caused) => {
+                if !caused.iter().any(|log| Arc::ptr_eq(&log.0, &self.0)) {
+                    caused.push(self.clone());
+                }
+                false
+            }
+            caused @ None => {
+                *caused = Some(Vec::new());
+                true
+            }
+        });
+        // While the thread ends, destructors of its variables can drop values. Another thread delivers their text.
+        if outermost != Ok(true) {
+            return;
+        }
+        expect_none_held();
+        self.write_pending();
+        for _ in 0..MOST_ROUNDS {
+            let caused = CAUSED.with_borrow_mut(|caused| caused.as_mut().map(std::mem::take));
+            let caused = caused.unwrap_or_default();
+            if caused.is_empty() {
+                break;
+            }
+            caused.iter().for_each(Log::write_pending);
+        }
+        // Drops logs, and with them writers, outside of the borrow.
+        drop(CAUSED.take());
+    }
+
+    /// Writes the text, unless another thread is writing. That thread looks for more text after it has
+    /// unlocked, so either it sees this text, or this thread sees that the writer is free.
+    fn write_pending(&self) {
         for _ in 0..MOST_ROUNDS {
             fence(Ordering::SeqCst);
-            if !self.0.any_pending.load(Ordering::Acquire) || QUIET.get() > 0 {
+            if !self.0.any_pending.load(Ordering::Acquire) {
                 return;
             }
-            expect_none_held();
             let mut writer = match self.0.writer.try_lock() {
                 Ok(writer) => writer,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -230,14 +270,14 @@ impl Log {
 
 impl Drop for Target {
     /// Drops the writer, whose destructor is code of the user, without a panic. A log can be dropped
-    /// wherever an operation ends, and a panic there would unwind from the operation.
+    /// wherever an operation ends (`deliver_now`), and a panic there would unwind from the operation.
     fn drop(&mut self) {
         expect_none_held();
         let writer = self.writer.get_mut();
         let writer = writer.unwrap_or_else(PoisonError::into_inner);
         let writer = std::mem::replace(writer, Box::new(std::io::sink()));
         let outcome = catch_unwind(AssertUnwindSafe(|| drop(writer)));
-        // As in `deliver`.
+        // As in `write_pending`.
         std::mem::forget(outcome);
     }
 }
