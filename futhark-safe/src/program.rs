@@ -144,7 +144,7 @@ pub fn consumed<'a, T>(value: impl Consumed<T> + 'a) -> Input<'a> {
 
 /// A scalar argument.
 pub fn scalar<'a, T: Element>(value: T) -> Input<'a> {
-    Input::Scalar(T::ELEM, value.to_c())
+    Input::scalar(T::ELEM, value.to_c())
 }
 
 /// A type of results: a scalar, an array or an opaque value.

@@ -80,10 +80,10 @@
   }
 
 // The shape is part of the value, so the wrapper does not enter the context.
-#define FUT_WRAP_SHAPE(f, type)                                            \
-  FUT_WRAPPER(fut_w_##f) {                                                 \
+#define FUT_WRAP_SHAPE(f, type)                                             \
+  FUT_WRAPPER(fut_w_##f) {                                                  \
     FUT_UNUSED *(const int64_t **)out[0] = f(c->ctx, (struct type *)in[0]); \
-    return FUT_OK;                                                         \
+    return FUT_OK;                                                          \
   }
 
 #define FUT_WRAP_DUPLICATE(type, free)                                      \
@@ -137,10 +137,10 @@
 
 // The memory of the backend. On GPU backends it can be an integer, which is converted to a pointer
 // for the table.
-#define FUT_WRAP_RAW_MEMORY(f, type)                                                        \
-  FUT_WRAPPER(fut_w_##f) {                                                                  \
-    FUT_UNUSED *(void **)out[0] = (void *)(uintptr_t)f(c->ctx, (struct type *)in[0]);       \
-    return FUT_OK;                                                                          \
+#define FUT_WRAP_RAW_MEMORY(f, type)                                                  \
+  FUT_WRAPPER(fut_w_##f) {                                                            \
+    FUT_UNUSED *(void **)out[0] = (void *)(uintptr_t)f(c->ctx, (struct type *)in[0]); \
+    return FUT_OK;                                                                    \
   }
 
 #define FUT_WRAP_BORROW(f, type, memory, free, ...)                        \
@@ -360,7 +360,7 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     (void)dims;                                                             \
     fits return NULL;                                                       \
   }                                                                         \
-  FUT_WRAPPER(fut_w_##f) {                                                 \
+  FUT_WRAPPER(fut_w_##f) {                                                  \
     FUT_UNUSED const int64_t *dims = in[1];                                 \
     FUT_REFUSE(c, fut_fit_##f((elem *)in[0], dims))                         \
     int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__); \

@@ -82,8 +82,9 @@
 struct fut_context;
 
 // Every wrapped function has this type; `enter` calls it, except `shape` and `raw_memory`. `out[i]` points to memory
-// for result i: a scalar, or a pointer, which is NULL before the call. `in[i]` points to a scalar, or to the value
-// itself. If the call fails, results that are values are NULL.
+// for result i: a scalar, or a pointer to a value or a text, which is NULL before the call: after a failure, what is
+// there is freed. `in[i]` points to a scalar, or to the value itself. After a failure, results that are values are
+// NULL, or not to be used if the context is lost.
 typedef int32_t (*fut_call)(struct fut_context *ctx, void *const *out, const void *const *in);
 
 // One result or parameter.

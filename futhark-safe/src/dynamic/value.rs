@@ -127,7 +127,7 @@ impl Value {
 
     pub(super) fn input(&self) -> Input<'_> {
         match self {
-            Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
+            Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
             Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
                 Input::Observed(handle)
             }
@@ -136,7 +136,7 @@ impl Value {
 
     pub(super) fn input_in_place(&mut self) -> Input<'_> {
         match self {
-            Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
+            Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
             Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
                 Input::ConsumedInPlace(handle)
             }
@@ -145,7 +145,7 @@ impl Value {
 
     pub(super) fn into_input<'a>(self) -> Input<'a> {
         match self {
-            Value::Scalar(scalar) => Input::Scalar(scalar.elem(), scalar.to_c()),
+            Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
             Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
                 Input::Consumed(handle)
             }

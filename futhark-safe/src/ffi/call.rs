@@ -17,8 +17,8 @@ use crate::error::{Error, ErrorKind, Result, counted};
 
 /// An argument of a call. A call checks its type and its context.
 pub enum Input<'a> {
-    /// A scalar of this type.
-    Scalar(ElemType, Scalar8),
+    /// A scalar.
+    Scalar(ScalarInput),
     /// A value that the call only reads.
     Observed(&'a Handle),
     /// A value that the call may overwrite. It is freed after the call, also on errors.
@@ -28,7 +28,20 @@ pub enum Input<'a> {
     ConsumedInPlace(&'a mut Handle),
 }
 
+/// A scalar and its type. Only this crate makes one, so the bytes are a value of the type: C may assume that a `bool`
+/// is 0 or 1.
+pub struct ScalarInput {
+    elem: ElemType,
+    bytes: Scalar8,
+}
+
 impl Input<'_> {
+    /// The bytes are a value of the type.
+    #[inline]
+    pub(crate) fn scalar(elem: ElemType, bytes: Scalar8) -> Self {
+        Input::Scalar(ScalarInput { elem, bytes })
+    }
+
     fn handle(&self) -> Option<&Handle> {
         match self {
             Input::Scalar(..) => None,
@@ -230,12 +243,13 @@ impl Core {
             };
             let label = || function.label();
             let handle = match input {
-                Input::Scalar(elem, bytes) if *elem as u32 == slot.type_ => {
-                    arguments[i] = ptr::from_ref(bytes).cast();
+                Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
+                    arguments[i] = ptr::from_ref(&scalar.bytes).cast();
                     continue;
                 }
-                Input::Scalar(elem, _) => {
-                    return Err(self.wrong_type(label(), &what(), slot.type_, *elem as u32));
+                Input::Scalar(scalar) => {
+                    let got = scalar.elem as u32;
+                    return Err(self.wrong_type(label(), &what(), slot.type_, got));
                 }
                 Input::Observed(handle) => handle,
                 Input::Consumed(handle) => handle,
@@ -296,7 +310,10 @@ fn make_all_unique(
         };
         if make_unique(locked, handle, || function.label().into())? {
             let name = function.parameter_names().nth(i).flatten();
-            locked.count_copy(function.label(), name.unwrap_or(&i.to_string()));
+            match name {
+                Some(name) => locked.count_copy(function.label(), name),
+                None => locked.count_copy(function.label(), &i.to_string()),
+            }
             *copied = true;
         }
     }

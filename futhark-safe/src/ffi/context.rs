@@ -399,7 +399,7 @@ impl Locked<'_> {
     /// # Safety
     ///
     /// `call` belongs to this context's table, and `out` and `input` hold the arguments that
-    /// `futhark_table.h` documents for it.
+    /// `futhark_table.h` documents for it. Places for pointers in `out` are null.
     #[inline]
     pub(super) unsafe fn call(
         &mut self,

@@ -1,6 +1,6 @@
 //! A context: its ledger of values, and its failures.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
@@ -10,6 +10,18 @@ use futhark_sys::table as c;
 
 use crate::value::{Array, Value, Word};
 use crate::world::Journal;
+
+thread_local! {
+    /// Whether this thread runs a call by `enter`, or `take_back`.
+    static ENTERED: Cell<bool> = const { Cell::new(false) };
+}
+
+pub(crate) fn entering(call: impl FnOnce() -> i32) -> i32 {
+    ENTERED.set(true);
+    let status = call();
+    ENTERED.set(false);
+    status
+}
 
 /// The target of a `*mut` [`c::Context`].
 struct Shell {
@@ -168,14 +180,13 @@ impl Context {
                     let text = "the context was lost in an earlier call; create a new one";
                     return context.settle(Err(Failure::new(c::FUT_LOST, -1, text)));
                 }
-                let answer = match context.lent {
-                    true => {
-                        Err(context.breach(format!("{what} was called in a context that is lent")))
-                    }
-                    false => {
-                        context.begin();
-                        body(context)
-                    }
+                let answer = if context.lent {
+                    Err(context.breach(format!("{what} was called in a context that is lent")))
+                } else if !ENTERED.get() {
+                    Err(context.breach(format!("{what} was not called by `enter`")))
+                } else {
+                    context.begin();
+                    body(context)
                 };
                 context.settle(answer)
             })
@@ -350,6 +361,9 @@ impl Context {
             Context::alone(ctx, "free", |context| {
                 if context.lent {
                     context.breach("free was called in a context that is lent".to_owned());
+                }
+                if !ENTERED.get() {
+                    context.breach("free was not called by `enter`".to_owned());
                 }
                 context.begin();
                 let mut answer = context.release("free", value, ty);

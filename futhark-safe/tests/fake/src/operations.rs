@@ -45,6 +45,10 @@ impl Lists {
 
     /// Writes a new value as the first result.
     fn give(self, context: &mut Context, value: Value, ty: u32) {
+        // SAFETY: T: the place is for a pointer, and holds NULL.
+        if !unsafe { self.place::<*mut c_void>(0).read() }.is_null() {
+            let _ = context.breach("a place is not NULL".to_owned());
+        }
         self.write(0, context.adopt(value, ty));
     }
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use futhark_sys::table as c;
 
-use crate::context::{Context, Failure};
+use crate::context::{Context, Failure, entering};
 use crate::types::INTS;
 use crate::value::{Array, Part, Value};
 
@@ -43,7 +43,7 @@ pub(crate) unsafe extern "C" fn take_back(ctx: *mut c::Context, code: i32) -> i3
         None => context.wait_for_plain_calls(),
     };
     // SAFETY: T: the context lives.
-    unsafe { Context::enter(ctx, "take_back", body) }
+    entering(|| unsafe { Context::enter(ctx, "take_back", body) })
 }
 
 /// Runs a plain call.

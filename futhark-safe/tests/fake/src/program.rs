@@ -117,7 +117,7 @@ unsafe extern "C" fn enter(
 ) -> i32 {
     let call = call.expect("a function of the table");
     // SAFETY: T: these are the arguments of the function.
-    unsafe { call(ctx, out, input) }
+    context::entering(|| unsafe { call(ctx, out, input) })
 }
 
 unsafe extern "C" fn wait(
