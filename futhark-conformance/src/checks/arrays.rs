@@ -8,7 +8,6 @@ use crate::harness::env::Env;
 use crate::inputs::{Random, any_bits, edges};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, TypeKind};
-use futhark_safe::Element;
 use futhark_safe::dynamic::{Array, Context, Value};
 
 /// Copies bit patterns to arrays of every type and back.
@@ -96,9 +95,12 @@ fn keeps_array(context: &Context, contents: &HostValue) -> CheckResult {
     for byte in &mut buffer {
         *byte = !*byte;
     }
+    let by_c = copied_by_c(context, &value, contents.elem()).map_err(at)?;
     let back = download(&Value::Array(value)).map_err(at)?;
     // Keeps the compiler from removing the writes above.
     std::hint::black_box(buffer);
+    compare(&by_c, contents, Within::Bits)
+        .map_err(|difference| difference.at("copied by `values`"))?;
     Ok(compare(&back, contents, Within::Bits)?)
 }
 
@@ -226,32 +228,39 @@ pub(super) fn outside(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
     })
 }
 
-/// The elements in memory must be those that `values` copies.
-fn in_place(value: &Array, contents: &HostValue) -> CheckResult {
-    fn bytes<T: Element, const N: usize>(
-        value: &Array,
-        to_bytes: impl Fn(&T) -> [u8; N],
-    ) -> CheckResult<Option<Vec<u8>>> {
-        let view = value.view::<T>()?;
-        Ok(view.map(|elements| elements.iter().flat_map(to_bytes).collect()))
-    }
-    let seen = match contents.elem() {
-        ElemType::I8 => bytes(value, |x: &i8| x.to_ne_bytes()),
-        ElemType::I16 => bytes(value, |x: &i16| x.to_ne_bytes()),
-        ElemType::I32 => bytes(value, |x: &i32| x.to_ne_bytes()),
-        ElemType::I64 => bytes(value, |x: &i64| x.to_ne_bytes()),
-        ElemType::U8 => bytes(value, |x: &u8| x.to_ne_bytes()),
-        ElemType::U16 => bytes(value, |x: &u16| x.to_ne_bytes()),
-        ElemType::U32 => bytes(value, |x: &u32| x.to_ne_bytes()),
-        ElemType::U64 => bytes(value, |x: &u64| x.to_ne_bytes()),
-        ElemType::F16 => bytes(value, |x: &half::f16| x.to_ne_bytes()),
-        ElemType::F32 => bytes(value, |x: &f32| x.to_ne_bytes()),
-        ElemType::F64 => bytes(value, |x: &f64| x.to_ne_bytes()),
-        ElemType::Bool => {
-            skip!("booleans cannot be viewed in place");
+/// The bytes of `$elements`, an expression that reads elements of the type `$T`, which has the element type `$elem`.
+macro_rules! bytes_of {
+    ($elem:expr, $T:ident => $elements:expr) => {
+        bytes_of!($elem, $T => $elements;
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 half::f16, F32 f32, F64 f64)
+    };
+    ($elem:expr, $T:ident => $elements:expr; $($name:ident $rust:ty),*) => {
+        match $elem {
+            $(ElemType::$name => {
+                type $T = $rust;
+                $elements.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>()
+            })*
+            ElemType::Bool => {
+                type $T = bool;
+                $elements.iter().map(|&x| u8::from(x)).collect()
+            }
         }
-    }?;
-    let seen = seen.ok_or_else(|| Stop::mismatch("the elements cannot be viewed in place"))?;
+    };
+}
+
+/// The array as `values` copies it, also on host backends, where other downloads read its memory.
+fn copied_by_c(context: &Context, array: &Array, elem: ElemType) -> CheckResult<HostValue> {
+    let bytes = bytes_of!(elem, T => context.batch(|batch| batch.to_vec::<T>(array))?.into_vec()?);
+    Ok(HostValue::new(elem, array.shape(), bytes))
+}
+
+/// The elements in memory must be those that were uploaded.
+fn in_place(value: &Array, contents: &HostValue) -> CheckResult {
+    if contents.elem() == ElemType::Bool {
+        skip!("booleans cannot be viewed in place");
+    }
+    let no_view = || Stop::mismatch("the elements cannot be viewed in place");
+    let seen = bytes_of!(contents.elem(), T => value.view::<T>()?.ok_or_else(no_view)?);
     let seen = HostValue::new(contents.elem(), value.shape(), seen);
     let same = compare(&seen, contents, Within::Bits);
     Ok(same.map_err(|difference| difference.at("in place"))?)
