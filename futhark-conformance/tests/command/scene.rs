@@ -116,12 +116,16 @@ impl Scene {
     pub fn ended(&self, command: &mut Command) -> Run {
         let output = command.output().expect("the program starts");
         let report = fs::read_to_string(self.path("report.jsonl")).unwrap_or_default();
-        let lines = report.lines();
+        let count = report.lines().count();
+        let read = |(number, line)| match serde_json::from_str(line) {
+            Ok(value) => value,
+            // A run that was killed can cut it short.
+            Err(_) if number + 1 == count => Value::Null,
+            Err(error) => panic!("line {number} is not JSON: {error}: {line}"),
+        };
         Run {
+            lines: report.lines().enumerate().map(read).collect(),
             output,
-            lines: lines
-                .map(|line| serde_json::from_str(line).unwrap_or_default())
-                .collect(),
         }
     }
 }

@@ -10,3 +10,8 @@ fn mistake(ctx: &entries::Context, xs: entries::Array<f32, 1>) -> Result<()> {
     let _ys = ctx.entry().add_to(xs, &xs)?;
     Ok(())
 }
+
+fn mistake_in_place(ctx: &entries::Context, mut xs: entries::Array<f32, 1>) -> Result<()> {
+    let _ys = ctx.entry().add_to(&mut xs, &xs)?;
+    Ok(())
+}
