@@ -82,7 +82,7 @@ pub struct Construct {
 
 /// A line of the list, except the first, which has the constructs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Line {
+struct ListedProgram {
     /// The path, relative to the folder of the list.
     program: String,
     /// A hash of the source.
@@ -91,7 +91,7 @@ struct Line {
     compiles: bool,
     /// The tags of its first test block.
     tags: Vec<String>,
-    /// Indices into those of the first line.
+    /// Indices: in the file, of constructs in the first line; in [`Constructs`], of [`Constructs::all`].
     constructs: Vec<usize>,
 }
 
@@ -100,15 +100,15 @@ struct Line {
 pub struct Constructs {
     all: Vec<Construct>,
     /// By their absolute paths.
-    programs: HashMap<PathBuf, Line>,
+    programs: HashMap<PathBuf, ListedProgram>,
 }
 
 impl Constructs {
-    /// Reads the list in or above each folder. Programs that have changed since are not listed.
+    /// Reads the list in or above each path. Programs that have changed since are not listed.
     ///
     /// # Errors
     /// If a list cannot be read.
-    pub fn nearest(paths: &[PathBuf]) -> anyhow::Result<Constructs> {
+    pub fn read_for(paths: &[PathBuf]) -> anyhow::Result<Constructs> {
         let mut constructs = Constructs::default();
         let mut read = BTreeSet::new();
         for path in paths.iter().filter_map(|path| path.canonicalize().ok()) {
@@ -131,7 +131,7 @@ impl Constructs {
         self.all
             .extend(serde_json::from_str::<Vec<Construct>>(first)?);
         for line in lines {
-            let mut line: Line = serde_json::from_str(line)?;
+            let mut line: ListedProgram = serde_json::from_str(line)?;
             let path = folder.join(&line.program);
             if !fs::read(&path).is_ok_and(|text| key(&[&text]) == line.source) {
                 continue;
@@ -153,7 +153,7 @@ impl Constructs {
         self.listed(program).is_some()
     }
 
-    fn listed(&self, program: &Path) -> Option<&Line> {
+    fn listed(&self, program: &Path) -> Option<&ListedProgram> {
         self.programs.get(&program.canonicalize().ok()?)
     }
 }
@@ -192,8 +192,7 @@ pub fn choose(
         let known: Vec<&CheckPattern> = expectations.failing_checks(&job.id).collect();
         let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
         let compiles = listed.compiles && !fails("compile");
-        let run = checks.iter();
-        for check in run.filter(|check| is_run(check, listed, &job.id)) {
+        for check in checks.iter().filter(|one| runs(one, listed, &job.id)) {
             if fails(check.name) {
                 failing.push(check.name);
             } else if compiles || check.name == "compile" {
@@ -242,11 +241,11 @@ pub fn choose(
     }
 }
 
-/// The precision of gains per cost.
+/// Gains per cost are integers, scaled by this.
 const PRECISION: u64 = 1 << 32;
 
 /// Whether the job runs the check at all.
-fn is_run(check: &Check, program: &Line, job: &JobId) -> bool {
+fn runs(check: &Check, program: &ListedProgram, job: &JobId) -> bool {
     if check.name == "plain" && job.backend != "c" {
         return false;
     }

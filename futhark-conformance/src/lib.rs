@@ -29,14 +29,15 @@
 
 // The way of `futhark-conformance run PROGRAM --check NAME` through the modules:
 //
-// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs, and `record_job` has each checked.
-// 2. `jobs/mod.rs`: `check_job`, `run_in_children` starts a child process.
+// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs, `check_and_record` has each
+//    checked.
+// 2. `jobs/mod.rs`: `check_job` starts a child process.
 // 3. `child.rs`: `main`, `check_program` compiles and loads the program.
 // 4. `checks/mod.rs`: `compile_and_check`, and `check_in_context`, which calls the functions in `ALL`.
 // 5. `checks/NAME.rs`: the function of the check, which passes each case to `Cases::run`.
 // 6. `harness/cases.rs`: `Cases::run` runs the case, and sends its result as an `Event` (`protocol.rs`).
 // 7. Back in `jobs/mod.rs`: `JobState::handle` receives it, and `check_job` has it judged (`expect.rs`).
-// 8. Back in `run/mod.rs`: `record_job` writes it; at the end `run_command` prints `Report::as_text`
+// 8. Back in `run/mod.rs`: `check_and_record` writes it; at the end `run_command` prints `Report::as_text`
 //    (`report/mod.rs`, `report/text.rs`), and `verdict` makes the exit code.
 
 pub mod blocks;

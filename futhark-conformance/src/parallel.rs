@@ -10,7 +10,7 @@ use std::thread;
 /// order.
 ///
 /// # Panics
-/// If the function panics, after the other threads have done the remaining work.
+/// If the function panics, after the other threads have done the remaining work; or if no thread can be started.
 pub fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
@@ -31,7 +31,7 @@ pub fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R
 /// Does the work on each of the threads. The other threads do the work of one that cannot be started.
 ///
 /// # Panics
-/// If the work panics, after the other threads have ended.
+/// If the work panics, after the other threads have ended; or if the first thread cannot be started.
 pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for number in 0..threads {

@@ -3,8 +3,8 @@
 //!
 //! Differences from Perl's expressions: a backslash makes every character literal, also in `\d`;
 //! inside brackets a backslash is literal; `.` and `[^x]` match line ends; `^` and `$` match at
-//! the ends of lines, but in an expression that starts with `^`, it matches only at the start of
-//! the text.
+//! beginnings and ends of lines, but if every alternative starts with `^`, it matches only at the
+//! start of the text.
 
 use regex::{Regex, RegexBuilder};
 use std::iter::Peekable;
@@ -48,7 +48,7 @@ pub(super) fn compile(text: &str) -> Result<Regex, String> {
     if before == '|' {
         return Err(EMPTY.to_owned());
     }
-    // An alternative that does not start with it is not anchored.
+    // Only if each alternative starts with `^`.
     if text.starts_with('^') && text.split('|').all(|part| part.starts_with('^')) {
         out = format!(r"\A(?:{out})");
     }

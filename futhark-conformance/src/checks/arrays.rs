@@ -63,7 +63,8 @@ pub fn raw(env: &Env<'_>, cases: &mut Cases<'_>) {
     });
 }
 
-/// Runs a case for each array type of the program.
+/// Runs a case for each array type of the program. `Cases::run` (`harness/cases.rs`) calls the closure, and sends its
+/// result to the parent.
 fn each_type(
     env: &Env<'_>,
     cases: &mut Cases<'_>,

@@ -83,7 +83,7 @@ fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult {
     let begun = Instant::now();
     for (number, &(argument, dim)) in dimensions.iter().enumerate() {
         if begun.elapsed() > LONG_ENOUGH {
-            let seconds = answers::shown(answers::seconds(env, entry));
+            let seconds = answers::duration(answers::seconds(env, entry));
             let count = dimensions.len();
             env.remark.add(&format!(
                 "{number} of {count} sizes: a call takes {seconds}"

@@ -157,7 +157,7 @@ fn watch(mut work: impl FnMut() -> CheckResult) -> CheckResult {
     }
     let seconds = begun.elapsed().as_secs_f64();
     if times == 1 && seconds > TOO_LONG {
-        let seconds = answers::shown(seconds);
+        let seconds = answers::duration(seconds);
         skip!("too slow for this check: one repetition takes {seconds}");
     }
     let mut before = resident()?;

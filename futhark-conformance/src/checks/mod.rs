@@ -149,7 +149,8 @@ pub fn compile_and_check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'
     compiled
 }
 
-/// Runs the checks that need a context.
+/// Runs the checks that need a context: those of which a case may be selected. The start of `lifecycle` always runs
+/// (`Cases::run_always`), because the others need it.
 pub fn check_in_context(env: &Env<'_>, cases: &mut Cases<'_>) {
     // Without a context, only the start error itself can be checked.
     if !lifecycle::start(env, cases) {

@@ -1,5 +1,5 @@
-//! Properties in test blocks, which `futhark test` knows since 0.26.3: entry points that must return
-//! `true` for every argument.
+//! Part of the check `blocks`: properties in test blocks, which `futhark test` knows since 0.26.3. These are
+//! entry points that must return `true` for every argument.
 //!
 //! ```text
 //! -- ==
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The entry point that `gen` names makes the argument from a size and a seed; without it, the argument is
-//! generated as for other checks. `shrink` is not used, because the size of inputs grows from small ones.
+//! generated as for other checks. `shrink` is not used.
 
 use crate::compare::Within;
 use crate::harness::cases::{CheckResult, Stop, error};
@@ -29,7 +29,7 @@ const SIZE: i64 = 50;
 /// The number of arguments, unless the user chose one: on most devices, and on slow ones. There are fewer if
 /// the calls take long.
 const CASES: u32 = 100;
-const SLOW: u32 = 8;
+const CASES_IF_SLOW: u32 = 8;
 
 /// Calls a property with generated arguments.
 ///
@@ -57,7 +57,7 @@ pub fn check(env: &Env<'_>, name: &str) -> CheckResult {
         names: ("the property", "a property that holds"),
         store: &env.store(&store),
         cases: env.cases().unwrap_or(match env.device().is_slow() {
-            true => SLOW,
+            true => CASES_IF_SLOW,
             false => CASES,
         }),
         within: Within::Bits,
@@ -118,8 +118,8 @@ struct Attribute {
 }
 
 impl Attribute {
-    /// The attribute in the source of the program; without one, of an entry point of an imported file, the
-    /// property has no generator.
+    /// The attribute in the source of the program. An entry point without one, or of an imported file, has no
+    /// generator.
     fn find(source: &str, name: &str) -> Attribute {
         let mut tokens = lexer::code(source).map(|token| token.text);
         // Those of the next declaration.

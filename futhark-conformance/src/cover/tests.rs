@@ -34,7 +34,7 @@ fn job(program: &Path, backend: Backend, device: &str, compiler: &str) -> Job {
 struct Scene {
     folder: tempfile::TempDir,
     constructs: Vec<Construct>,
-    lines: Vec<Line>,
+    lines: Vec<ListedProgram>,
     expectations: Expectations,
 }
 
@@ -49,7 +49,7 @@ impl Scene {
     }
 
     /// Adds a program; the caller can change its line.
-    fn add(&mut self, program: &str, constructs: &[(Topic, &str, Scope)]) -> &mut Line {
+    fn add(&mut self, program: &str, constructs: &[(Topic, &str, Scope)]) -> &mut ListedProgram {
         let path = self.folder.path().join(program);
         fs::write(&path, "-- source").unwrap();
         let mut numbers = Vec::new();
@@ -61,7 +61,7 @@ impl Scene {
             };
             numbers.push(position(&mut self.constructs, construct));
         }
-        self.lines.push(Line {
+        self.lines.push(ListedProgram {
             program: program.to_owned(),
             source: key(&[b"-- source"]),
             compiles: true,
@@ -89,7 +89,7 @@ impl Scene {
     ) -> BTreeMap<usize, Vec<String>> {
         let list = self.folder.path().join(LIST);
         fs::write(&list, written(&self.constructs, &self.lines)).unwrap();
-        let constructs = Constructs::nearest(&[self.folder.path().to_owned()]).unwrap();
+        let constructs = Constructs::read_for(&[self.folder.path().to_owned()]).unwrap();
         let programs = self
             .lines
             .iter()
@@ -244,12 +244,12 @@ fn a_program_that_has_changed_is_not_listed_and_a_damaged_list_is_an_error() {
     let folder = scene.folder.path();
     fs::write(folder.join("b.fut"), "-- changed").unwrap();
     fs::create_dir(folder.join("below")).unwrap();
-    let constructs = Constructs::nearest(&[folder.join("below")]).unwrap();
+    let constructs = Constructs::read_for(&[folder.join("below")]).unwrap();
     assert!(constructs.has(&folder.join("a.fut")) && !constructs.has(&folder.join("b.fut")));
     let without_constructs = written(&[], &scene.lines);
     for text in ["", "{\n", "<<<<<<< ours", &without_constructs] {
         fs::write(folder.join(LIST), text).unwrap();
-        let error = Constructs::nearest(&[folder.to_owned()]).unwrap_err();
+        let error = Constructs::read_for(&[folder.to_owned()]).unwrap_err();
         assert!(format!("{error:#}").contains(LIST), "{text}: {error:#}");
     }
 }
@@ -264,7 +264,7 @@ fn some_check_asks_about_each_topic() {
 }
 
 /// The text of a list.
-fn written(constructs: &[Construct], lines: &[Line]) -> String {
+fn written(constructs: &[Construct], lines: &[ListedProgram]) -> String {
     let mut text = serde_json::to_string(constructs).unwrap() + "\n";
     for line in lines {
         text += &(serde_json::to_string(line).unwrap() + "\n");
@@ -288,7 +288,7 @@ fn compare_or_write(folder: &str) {
     let is_set = |name: &str| std::env::var_os(name).is_some();
     let is_written = is_set("FUTHARK_BLESS");
     if !is_written {
-        let listed = Constructs::nearest(std::slice::from_ref(&folder)).unwrap();
+        let listed = Constructs::read_for(std::slice::from_ref(&folder)).unwrap();
         let missing: Vec<&&Path> = sources.iter().filter(|path| !listed.has(path)).collect();
         let help = "FUTHARK_BLESS=1 cargo test -p futhark-conformance --lib lists_of_constructs";
         assert!(missing.is_empty(), "not in {LIST}: {missing:?}; {help}");
@@ -327,7 +327,7 @@ fn compare_or_write(folder: &str) {
     let constructs: Vec<Construct> = constructs.into_iter().collect();
     let lines = programs
         .into_iter()
-        .map(|(program, source, features)| Line {
+        .map(|(program, source, features)| ListedProgram {
             program,
             source,
             compiles: features.compiles,
@@ -336,7 +336,7 @@ fn compare_or_write(folder: &str) {
                 .filter_map(|construct| constructs.binary_search(construct).ok())
                 .collect(),
         });
-    let lines: Vec<Line> = lines.collect();
+    let lines: Vec<ListedProgram> = lines.collect();
     let text = written(&constructs, &lines);
     if is_written {
         fs::write(folder.join(LIST), text).unwrap();

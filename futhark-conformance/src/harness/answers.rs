@@ -1,4 +1,4 @@
-//! Calls that are known to succeed: their arguments, how long they take, and their results. A check
+//! Calls that probably succeed: their arguments, how long they take, and their results. A check
 //! repeats such a call to find out whether a context still works.
 //!
 //! The arguments of a test block may make a call slow. [`measure`] therefore tries them once, in a case
@@ -51,7 +51,7 @@ const BEARABLE: f64 = 0.5;
 const FIRST: f64 = 3.0;
 
 /// The factor of these durations: costly devices compile kernels in the first call, or interpret them.
-fn slowness(env: &Env<'_>) -> f64 {
+fn patience(env: &Env<'_>) -> f64 {
     match env.device().has_costly_contexts() {
         true => 10.0,
         false => 1.0,
@@ -69,7 +69,7 @@ pub fn seconds(env: &Env<'_>, entry: &EntryPoint) -> f64 {
 
 /// A duration, rounded for people.
 #[must_use]
-pub fn shown(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     if seconds < 1.0 {
         format!("{:.0} ms", seconds * 1e3)
     } else {
@@ -78,7 +78,7 @@ pub fn shown(seconds: f64) -> String {
 }
 
 /// Measures entry points that are not measured yet, for the cases of `check`. Stops at the first
-/// one that can be called at will, if `one` suffices.
+/// one that can be called a few times, if `one` suffices.
 pub fn measure(
     env: &Env<'_>,
     cases: &mut Cases<'_>,
@@ -86,8 +86,8 @@ pub fn measure(
     entries: &[&EntryPoint],
     one: bool,
 ) {
-    let slowness = slowness(env);
-    let limit = FIRST * slowness;
+    let patience = patience(env);
+    let limit = FIRST * patience;
     for entry in entries {
         if cost(env, entry).is_some() {
             continue;
@@ -103,7 +103,8 @@ pub fn measure(
                 Origin::TestBlock => "first call",
                 Origin::Generated => "first generated call",
             };
-            // If it exceeds this limit, the process ends, and the next one does not repeat it.
+            // If it exceeds this limit, the process ends. The next one does not run the case, so that the call counts
+            // as this slow there.
             let mut seconds = Some(limit);
             let case = format!("{kind} of {}", entry.name);
             cases.run_quietly(check, &case, Some(Duration::from_secs_f64(limit)), || {
@@ -115,11 +116,11 @@ pub fn measure(
             if cost(env, entry).is_none_or(|best| seconds < best.seconds) {
                 locked(&env.costs).insert(entry.name.clone(), Cost { origin, seconds });
             }
-            if seconds <= CHEAP * slowness {
+            if seconds <= CHEAP * patience {
                 break;
             }
         }
-        if one && cost(env, entry).is_some_and(|cost| cost.seconds <= BEARABLE * slowness) {
+        if one && cost(env, entry).is_some_and(|cost| cost.seconds <= BEARABLE * patience) {
             break;
         }
     }
@@ -141,7 +142,7 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin) -> Option<f64> 
     }
     // The first call on a device may have compiled kernels.
     match first {
-        Some(seconds) if seconds > CHEAP * slowness(env) && env.device().compiles_kernels() => {
+        Some(seconds) if seconds > CHEAP * patience(env) && env.device().compiles_kernels() => {
             once()
         }
         first => first,
@@ -154,11 +155,11 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin) -> Option<f64> 
 /// As [`Maker::value`]; a skip if the entry point is too slow.
 pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
     let origin = match cost(env, entry) {
-        Some(cost) if cost.seconds > BEARABLE * slowness(env) => {
+        Some(cost) if cost.seconds > BEARABLE * patience(env) => {
             skip!(
                 "too slow for this check: a call of {} takes {}",
                 entry.name,
-                shown(cost.seconds)
+                duration(cost.seconds)
             );
         }
         cost => cost.map_or(Origin::TestBlock, |cost| cost.origin),
@@ -187,7 +188,7 @@ fn arguments_from(
 pub struct Answer<'a> {
     /// The entry point.
     pub entry: &'a EntryPoint,
-    /// At least one result is known.
+    /// `None`: an opaque result. At least one is not.
     results: Vec<Option<HostValue>>,
 }
 

@@ -1,11 +1,12 @@
 //! The harness: the types and functions that checks use.
 //!
 //! ```text
-//! checks ─▶ session                     compare two implementations on generated inputs
-//!         ─▶ answers, test_cases        arguments and expected results
-//!         ─▶ env                        libraries, contexts, settings
-//!         ─▶ calls, make, content, …    operations on values
-//!         ─▶ cases                      filter, run and report the cases of a check
+//! checks ─▶ session                 compare two implementations on generated inputs
+//!        ─▶ answers, test_cases     arguments and expected results; `script` evaluates those of test blocks
+//!        ─▶ env                     libraries, contexts, settings
+//!        ─▶ build, limits           builds of the program, and the memory limits of processes
+//!        ─▶ calls, make, content    operations on values
+//!        ─▶ cases                   filter, run and report the cases of a check
 //! ```
 //!
 //! No module of the harness uses a check.

@@ -128,7 +128,7 @@ impl Session<'_> {
                 env.remark.add(&format!(
                     "{} of {planned} inputs: calls take up to {}",
                     self.compared,
-                    answers::shown(self.pace.longest())
+                    answers::duration(self.pace.longest())
                 ));
                 break;
             }
@@ -257,7 +257,7 @@ fn generated_inputs(
     let env = sides.env;
     if env.unchecked.is_some() && !entry.inputs.is_empty() {
         let shown: Vec<_> = known_inputs(env, entry).collect();
-        if let Some(arguments) = inputs::like(&shown) {
+        if let Some(arguments) = inputs::like_test_cases(&shown) {
             let extent = 0;
             let input = SizedInput { extent, arguments };
             return Ok(Box::new(repeat_n(input, cases as usize)));

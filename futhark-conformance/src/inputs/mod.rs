@@ -14,4 +14,4 @@ mod strategy;
 pub use call::{Call, Trial};
 pub use elements::{Random, Taste, any_bits, edges, fill, is_tame, random, small};
 pub use input::{Input, Kept, Refusal, Store, elem_of};
-pub use strategy::{Limits, Pace, SizedInput, growing, like, runner};
+pub use strategy::{Limits, Pace, SizedInput, growing, like_test_cases, runner};

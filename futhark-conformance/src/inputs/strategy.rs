@@ -65,7 +65,7 @@ pub struct SizedInput {
     pub arguments: BoxedStrategy<Vec<Input>>,
 }
 
-/// This number of inputs for a call. The first one of each extent is as large as that allows, so that its
+/// `cases` inputs for a call. The first one of each extent is as large as that allows, so that its
 /// duration tells whether a larger extent is affordable.
 pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Item = SizedInput> {
     let last_case = cases.saturating_sub(1).max(1) as usize;
@@ -85,10 +85,10 @@ pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Ite
 }
 
 /// Arguments for a call, chosen so that the entry point probably accepts them. If they are to be the `largest`, all
-/// variable extents are at their limit, except that long ones are halved until each array has few enough elements.
+/// variable extents start at their limit. In any case, long ones are halved until each array has few enough elements.
 fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<Vec<Input>> {
     let extent = match largest {
-        true => Exactly(limits.extent).boxed(),
+        true => AtFirst(limits.extent).boxed(),
         false => extent(limits.extent),
     };
     let call = Arc::clone(call);
@@ -130,11 +130,11 @@ pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Vec<In
     tree.expect("no strategy rejects a value").current()
 }
 
-/// This number, which can be simplified.
+/// Generates this number at first, which can be simplified.
 #[derive(Debug)]
-struct Exactly(usize);
+struct AtFirst(usize);
 
-impl Strategy for Exactly {
+impl Strategy for AtFirst {
     type Tree = proptest::num::usize::BinarySearch;
     type Value = usize;
 
@@ -193,7 +193,7 @@ impl Choices<'_> {
                         output,
                         arguments,
                     };
-                    // A single opaque value is small, because nested calls multiply the work.
+                    // A value that another entry point makes is small, because nested calls multiply the work.
                     let limits = Limits {
                         extent: self.limits.extent.min(5),
                         ..self.limits
@@ -217,7 +217,7 @@ impl Choices<'_> {
             }
             (None, Role::Any) => array(elem, Vec::new(), self.taste),
             (None, Role::Small) => {
-                // A negative size is always an error.
+                // A negative size is always an error, so only wild inputs have one, -1.
                 let signed = elem.as_str().starts_with('i');
                 let lowest = -i64::from(signed && self.taste == Taste::Wild);
                 let highest = i64::try_from(self.limits.extent.min(9)).unwrap_or(9);
@@ -242,7 +242,7 @@ fn array(elem: ElemType, shape: Vec<usize>, taste: Taste) -> BoxedStrategy<Input
 /// Arguments for a program that is only correct for inputs like those of its test blocks: with the shapes and
 /// scalars of one of `cases`, and array elements that any case has in the same parameter. `None` without a case.
 #[must_use]
-pub fn like(cases: &[Vec<HostValue>]) -> Option<BoxedStrategy<Vec<Input>>> {
+pub fn like_test_cases(cases: &[Vec<HostValue>]) -> Option<BoxedStrategy<Vec<Input>>> {
     let parameters = 0..cases.first()?.len();
     let known = parameters.map(|parameter| {
         let values = cases.iter().map(|case| &case[parameter]);
@@ -335,8 +335,8 @@ mod tests {
             vec![array(&[1, 2]), scalar(9)],
             vec![array(&[3, 4, 5]), scalar(8)],
         ];
-        assert!(like(&[]).is_none());
-        let strategy = like(&cases).unwrap();
+        assert!(like_test_cases(&[]).is_none());
+        let strategy = like_test_cases(&cases).unwrap();
         let mut runner = runner(1, "shown");
         let mut mixed = false;
         for _ in 0..100 {

@@ -1,7 +1,17 @@
 //! The parent's side: checks a job in child processes, until every case has a result.
 //!
 //! Worker threads take jobs from a [`Queue`], and [`check_job`] each. `process` starts a child, waits for it, and kills
-//! it. A child announces each case (`Event::Begin`) before it starts. When a child dies, the parent
+//! it. The result of a case, a `CaseResult`, takes this way:
+//!
+//! ```text
+//! child:  the closure of a check ─▶ Cases::perform ─▶ Event::End             harness/cases.rs, protocol.rs
+//!                                                         │ pipe: a line of JSON on the child's standard output
+//! parent: Process::listen ─▶ JobState::handle ─▶ Update::End                 jobs/process.rs, this file
+//!         ─▶ `judge_and_send` in check_job: Expectations::judge              this file, expect.rs
+//!         ─▶ `send` in check_and_record: Progress::end, JsonReport::add      run/mod.rs, report/json.rs
+//! ```
+//!
+//! A child announces each case (`Event::Begin`) before it starts. When a child dies, the parent
 //! therefore knows the case that killed it, records it, and starts another child, which goes on with
 //! the cases that have not ended ([`Earlier`]).
 //!
@@ -87,8 +97,8 @@ pub struct Settings {
 pub enum Update {
     /// The case with this name begins.
     Begin(String),
-    /// A case has ended with a result, which the expected failures have judged.
-    Found(CaseResult),
+    /// A case has ended with this result. The caller of [`check_job`] gets it judged by the expected failures.
+    End(CaseResult),
     /// Something that is neither a result nor a failure.
     Remark(String),
 }
@@ -99,32 +109,23 @@ const MAX_DEATHS: usize = 20;
 /// The same for timeouts, which take more time.
 const MAX_TIMEOUTS: usize = 5;
 
-/// Checks a job in child processes, and judges its results by the list of expected failures. Passes them to `send` as
-/// they are found, and last a failure for each check that was expected to fail and has not. Blocks until the job has
-/// ended.
+/// Checks a job in one child process after another, and judges its results by the list of expected failures. Passes
+/// them to `send` as cases end, and last a failure for each check that was expected to fail and has not. Blocks until
+/// the job has ended.
 pub fn check_job(
     job: &Job,
     settings: &Settings,
     expectations: &Expectations,
     send: &mut dyn FnMut(Update),
 ) {
-    let mut found = Vec::new();
-    run_in_children(job, settings, &mut |mut update| {
-        if let Update::Found(result) = &mut update {
+    let mut judged = Vec::new();
+    let mut judge_and_send = |mut update| {
+        if let Update::End(result) = &mut update {
             expectations.judge(&job.id, result);
-            found.push(result.clone());
+            judged.push(result.clone());
         }
         send(update);
-    });
-    // If only some cases of a check ran, a missing failure proves nothing.
-    if job.checks.iter().all(CheckPattern::is_whole) {
-        let passed = expectations.passed_checks(&job.id, &found);
-        passed.into_iter().map(Update::Found).for_each(send);
-    }
-}
-
-/// Runs the cases of a job in one child process after another.
-fn run_in_children(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update)) {
+    };
     let mut state = JobState::new(settings);
     let mut goes_on = true;
     while goes_on {
@@ -137,15 +138,25 @@ fn run_in_children(job: &Job, settings: &Settings, send: &mut dyn FnMut(Update))
             run: settings.run.clone(),
         };
         let death = match start_child(settings, &spec, settings.timeout) {
-            Ok(mut process) => process.listen(&mut |event| state.handle(event, send)),
+            Ok(mut process) => {
+                process.listen(&mut |event| state.handle(event, &mut judge_and_send))
+            }
             Err(error) => Some(Death {
                 cause: Cause::Error,
                 message: format!("failed to start a child process: {error}"),
             }),
         };
         let (result, next) = state.child_ended(death);
-        result.into_iter().map(Update::Found).for_each(&mut *send);
+        result
+            .into_iter()
+            .map(Update::End)
+            .for_each(&mut judge_and_send);
         goes_on = next;
+    }
+    // If only some cases of a check ran, a missing failure proves nothing.
+    if job.checks.iter().all(CheckPattern::is_whole) {
+        let passed = expectations.passed_checks(&job.id, &judged);
+        passed.into_iter().map(Update::End).for_each(send);
     }
 }
 
@@ -202,13 +213,13 @@ impl JobState {
         }
     }
 
-    /// Handles an event of a child: passes results and the like to `send`. Returns how long the child may take until
-    /// the next event.
-    fn handle(&mut self, event: Event, send: &mut dyn FnMut(Update)) -> Duration {
+    /// Handles an event of a child: passes results and the like to `judge_and_send`. Returns how long the child may
+    /// take until the next event.
+    fn handle(&mut self, event: Event, judge_and_send: &mut dyn FnMut(Update)) -> Duration {
         self.last_event = Instant::now();
         match event {
             Event::Begin(start) => {
-                send(Update::Begin(start.name()));
+                judge_and_send(Update::Begin(start.name()));
                 self.case = Some(RunningCase {
                     start,
                     begun: self.last_event,
@@ -216,11 +227,13 @@ impl JobState {
             }
             Event::End(result) => {
                 self.end_case();
-                send(Update::Found(result));
+                judge_and_send(Update::End(result));
             }
             Event::EndQuietly => self.end_case(),
-            Event::Waiting => send(Update::Begin("compile: waiting for another run".to_owned())),
-            Event::Remark { text } => send(Update::Remark(text)),
+            Event::Waiting => {
+                judge_and_send(Update::Begin("compile: waiting for another run".to_owned()))
+            }
+            Event::Remark { text } => judge_and_send(Update::Remark(text)),
             Event::Device { .. } | Event::Done => {}
         }
         let budget = self.case.as_ref().and_then(|case| case.start.budget);

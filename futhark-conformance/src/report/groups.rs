@@ -1,7 +1,7 @@
-//! Failures grouped by cause, and expected failures and skips by reason.
+//! Failures grouped by what they have in common, and expected failures and skips by reason.
 //!
 //! One bug in a compiler fails the same check in many programs, on many backends. Failures belong to
-//! one group if their check, cause and `signature` are equal. Wrong results with numbers in their
+//! one group if their check, kind of failure ([`Cause`]) and `signature` are equal. Wrong results with numbers in their
 //! messages cannot be compared with those of other programs; they are grouped by check and program.
 //!
 //! Each result has the command that repeats it.
@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The number of characters of a message that reports show.
-const LONGEST: usize = 16 << 10;
+const SHOWN: usize = 16 << 10;
 
-/// Results with one cause or reason.
+/// Failures that probably have the same bug, or other results with the same reason.
 #[derive(Clone, Debug)]
 pub struct Group<'r> {
     /// The results, in the order in which they were found; never empty.
@@ -50,7 +50,7 @@ impl<'r> Group<'r> {
     /// The message of the example without blank lines at its end. The JSON report has all of a long one.
     #[must_use]
     pub fn message(&self) -> &'r str {
-        start(self.example.result.message.trim_end(), LONGEST)
+        start(self.example.result.message.trim_end(), SHOWN)
     }
 
     /// The job, check and case of the example in one line.
@@ -62,10 +62,10 @@ impl<'r> Group<'r> {
     /// The command that repeats the example.
     #[must_use]
     pub fn repeat(&self) -> String {
-        repeat(self.header, self.example)
+        command_to_repeat(self.header, self.example)
     }
 
-    /// The programs, each with its number of failures.
+    /// The programs, each with its number of results.
     #[must_use]
     pub fn programs(&self) -> BTreeMap<&'r str, usize> {
         let mut programs = BTreeMap::new();
@@ -91,7 +91,7 @@ impl<'r> Group<'r> {
     }
 
     /// `36 failures in 3 programs on c, opencl with 0.25.27, 0.25.32`
-    pub(super) fn sizes(&self) -> String {
+    pub(super) fn extent(&self) -> String {
         let failures = counted(self.members.len(), "failure");
         let programs = counted(self.programs().len(), "program");
         let backends = self.backends().join(", ");
@@ -116,7 +116,7 @@ impl<'r> Group<'r> {
         let others = members.filter(|member| !std::ptr::eq(**member, self.example));
         others
             .take(most)
-            .map(|member| (title(member), repeat(self.header, member)))
+            .map(|member| (title(member), command_to_repeat(self.header, member)))
     }
 }
 
@@ -129,9 +129,9 @@ pub(super) fn title(record: &Record) -> String {
 
 /// The command that repeats only this result of a run with this header.
 #[must_use]
-pub fn repeat(header: &Header, record: &Record) -> String {
+pub fn command_to_repeat(header: &Header, record: &Record) -> String {
     let Record { job, result } = record;
-    // It is not an option.
+    // Otherwise it would be taken for an option.
     let folder = match job.program.starts_with('-') {
         true => "./",
         false => "",
@@ -243,7 +243,7 @@ fn key(record: &Record) -> Key<'_> {
 /// What the first lines of a message have in common with those of the same failure elsewhere: see
 /// [`RULES`]. Further lines count only while the one before introduces them with a colon.
 fn signature(message: &str, program: &str) -> String {
-    let mut text = introduction(start(message, LONGEST)).join("\n");
+    let mut text = introduction(start(message, SHOWN)).join("\n");
     let name = program.rsplit('/').next().unwrap_or(program);
     for path in [program, name] {
         if path.len() > 3 {
@@ -397,18 +397,18 @@ mod tests {
         let mut record = record("programs/a b.fut", "c", Outcome::Fail);
         record.result.case = "f' #0".into();
         assert_eq!(
-            repeat(&header(), &record),
+            command_to_repeat(&header(), &record),
             r"futhark-conformance run 'programs/a b.fut' --backend c --futhark /x/futhark-1 --check 'blocks:f'\'' #0'"
         );
         let seed = Header {
             seed: 7,
             ..header()
         };
-        assert!(repeat(&seed, &record).ends_with(" --seed 7"));
+        assert!(command_to_repeat(&seed, &record).ends_with(" --seed 7"));
         Arc::make_mut(&mut record.job).device = "A: b".into();
-        assert!(repeat(&header(), &record).contains(" --backend c --device 'A: b' "));
+        assert!(command_to_repeat(&header(), &record).contains(" --backend c --device 'A: b' "));
         Arc::make_mut(&mut record.job).compiler = "2".into();
-        assert!(repeat(&header(), &record).contains("--futhark futhark "));
+        assert!(command_to_repeat(&header(), &record).contains("--futhark futhark "));
     }
 
     #[test]
@@ -420,7 +420,7 @@ mod tests {
             options,
             ..header()
         };
-        let command = |record: &Record| repeat(&header, record);
+        let command = |record: &Record| command_to_repeat(&header, record);
         let mut found = record("a.fut", "cuda", Outcome::Fail);
         Arc::make_mut(&mut found.job).device = "emulated: delayed,order=reversed".into();
         let shown = command(&found);
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn commands_for_unusual_names_are_shell_words() {
-        let command = |name: &str| repeat(&header(), &record(name, "c", Outcome::Fail));
+        let command = |name: &str| command_to_repeat(&header(), &record(name, "c", Outcome::Fail));
         for (name, word) in [
             ("-x.fut", "./-x.fut"),
             ("it's.fut", r"'it'\''s.fut'"),

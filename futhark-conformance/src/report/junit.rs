@@ -13,7 +13,7 @@
 use super::escape::visible;
 use super::groups::first_line;
 use super::summary::{Cell, Column, Summary, reason, seconds, target};
-use super::{counted, repeat, shown};
+use super::{command_to_repeat, counted, shown};
 use crate::record::{Cause, Header, Outcome, Record};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ fn failed(header: &Header, failures: &[&Record]) -> TestCaseStatus {
             "" => String::new(),
             case => format!("{}: ", shown(case)),
         };
-        let repeat = repeat(header, record);
+        let repeat = command_to_repeat(header, record);
         format!("{case}{}\nrepeat: {repeat}", record.result.message)
     });
     let mut texts: Vec<String> = texts.collect();

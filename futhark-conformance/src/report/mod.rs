@@ -6,6 +6,8 @@
 //!   └▶ Report ─▶ Summary ─▶ text (terminal, Markdown), html, junit
 //!        └▶ difference     compares two runs
 //! ```
+//!
+//! On the terminal, a passed case has no line of its own: it is only counted. Each record is in the JSON file.
 
 pub mod difference;
 pub mod escape;
@@ -19,7 +21,7 @@ pub mod summary;
 mod text;
 
 pub use escape::{quoted, shown, shown_lines};
-pub use groups::repeat;
+pub use groups::command_to_repeat;
 pub use summary::Counts;
 
 use crate::devices::Device;
@@ -237,7 +239,7 @@ impl Report {
     /// The command that repeats one result.
     #[must_use]
     pub fn repeat(&self, record: &Record) -> String {
-        repeat(&self.header, record)
+        command_to_repeat(&self.header, record)
     }
 
     /// The table and the failures as text, as the program prints them.

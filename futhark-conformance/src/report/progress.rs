@@ -59,7 +59,7 @@ impl Progress {
     }
 
     /// A case of a job has ended.
-    pub fn found(&mut self, Record { job, result }: &Record) {
+    pub fn end(&mut self, Record { job, result }: &Record) {
         if result.outcome == Outcome::Fail && !self.bar.is_hidden() {
             let fail = Style::new().for_stderr().red().bold().apply_to("FAIL");
             let what = format!("{job}: {} {}", result.check, result.case);

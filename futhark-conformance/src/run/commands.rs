@@ -1,4 +1,4 @@
-//! The subcommands other than `run`: each returns the exit code of the program.
+//! The other subcommands for users: each returns the exit code of the program.
 
 use super::setup::{find_compilers, find_devices, settings, threads, warn};
 use super::{Ended, Exit, could_not_run, usage, verdict};
@@ -95,7 +95,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Ended> {
         outln!("{}: {}", shown(&program.name()), shown(&about));
         let blocks = blocks.ok().filter(|_| args.cases);
         for case in blocks.into_iter().flat_map(|blocks| blocks.cases) {
-            // It matches only this case.
+            // The pattern below matches only this case.
             let pattern = format!("blocks:{}", case.title());
             outln!("  --check {}", quoted(&pattern));
         }
@@ -180,7 +180,7 @@ fn advice(device: &Device) -> Option<&'static str> {
         return None;
     }
     match device.backend {
-        // Its driver is installed.
+        // Its driver is installed, but does not fit.
         Backend::OpenCl if device.is_unfit() => None,
         Backend::OpenCl => Some(
             "to use it: the OpenCL driver of your card, or PoCL for the processor (Debian: apt-get install \

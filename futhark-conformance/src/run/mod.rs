@@ -1,10 +1,10 @@
 //! The program's `main`, and its subcommand `run`: plans a run, checks its jobs, and reports.
 //!
 //! ```text
-//! main ─▶ run_command ─▶ check_corpus ─┬─ Plan::make    which jobs, in which order
-//!                                      ├─ record_job    checks a job, and writes its records
-//!                                      └─ Report::read  what the records say
-//!                     ─▶ Report::as_text, verdict       what is printed, and the exit code
+//! main ─▶ run_command ─▶ check_corpus ─┬─ Plan::make        which jobs, in which order
+//!                                      ├─ check_and_record  per job; `jobs` has the way of one result
+//!                                      └─ Report::read      what the records say
+//!                     ─▶ Report::as_text, verdict           what is printed, and the exit code
 //! ```
 //!
 //! `commands` has the other subcommands, and `trials` the checks as tests of `cargo test`.
@@ -193,7 +193,7 @@ pub fn run(corpus: &Corpus, config: &Config) -> Result<Report, Ended> {
 }
 
 /// Checks programs. The records are in a file when this returns: that of `--json`, or a temporary one. The caller
-/// prints the report, and writes the other `files` by [`Report::finish`].
+/// prints the report, and writes the other `files` (see `report/files.rs`) by [`Report::finish`].
 fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result<Report, Ended> {
     let begun = Instant::now();
     let plan = Plan::make(corpus, config)?;
@@ -234,7 +234,7 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
         .begin(&plan, &interrupted.lines)
         .map_err(could_not_run)?;
     let results = Mutex::new(results);
-    queue.for_each(workers, |job| record_job(job, &plan, &results));
+    queue.for_each(workers, |job| check_and_record(job, &plan, &results));
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.progress.close();
     let written = match results.failed {
@@ -263,7 +263,7 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
 const RECORDS: &str = "records.jsonl";
 
 /// Checks a job, shows its progress, and writes its judged results as records.
-fn record_job(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
+fn check_and_record(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
     let begun = Instant::now();
     let source = resume::hash(job, &plan.settings.run);
     let id = Arc::new(job.id.clone());
@@ -274,11 +274,11 @@ fn record_job(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
         match update {
             Update::Begin(case) => results.progress.begin(&id, &case),
             Update::Remark(text) => results.progress.remark(&id, &text),
-            Update::Found(result) => {
+            Update::End(result) => {
                 counts.add(result.outcome);
                 let job = Arc::clone(&id);
                 let record = Record { job, result };
-                results.progress.found(&record);
+                results.progress.end(&record);
                 results.write(|json| json.add(&record));
             }
         }
@@ -373,6 +373,10 @@ struct Plan<'c> {
 impl<'c> Plan<'c> {
     /// Finds compilers and devices, and chooses jobs among all combinations of a program, a device and a compiler.
     /// Reads the expected failures and the baseline.
+    ///
+    /// `--check` filters no jobs here: a job passes the patterns to its child process, where `Cases` selects cases by
+    /// them. Only a quick run also chooses jobs by them (`Choice::reduced`), but not of programs that PATH names as
+    /// files.
     fn make(corpus: &'c Corpus, config: &Config) -> Result<Plan<'c>, Ended> {
         checks::must_exist(&config.checks).map_err(|error| usage(anyhow!(error)))?;
         if corpus.files().is_empty() {

@@ -30,7 +30,7 @@ impl Choice<'_> {
     /// The jobs of a program that PATH names as a file are never left out, except by `--shard`.
     pub fn choose(&self, jobs: Vec<Job>) -> Result<Vec<Job>, Ended> {
         let config = self.config;
-        let constructs = Constructs::nearest(self.corpus.paths()).map_err(usage)?;
+        let constructs = Constructs::read_for(self.corpus.paths()).map_err(usage)?;
         // Most of what a device that is known to compute wrong results shows is known.
         let spares = config.all && config.machine.devices.is_empty();
         let is_quick = !config.all && config.budget.is_none();

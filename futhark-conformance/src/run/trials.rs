@@ -107,7 +107,7 @@ fn skip(record: &Record) -> Trial {
 fn job_as_test(job: &Job, shared: &Shared) -> Result<(), Failed> {
     let mut failures = Vec::new();
     jobs::check_job(job, &shared.settings, &shared.expectations, &mut |update| {
-        if let Update::Found(result) = update
+        if let Update::End(result) = update
             && result.outcome == Outcome::Fail
         {
             let check = format!("{} {}", result.check, result.case);
