@@ -552,8 +552,7 @@ pub(crate) mod nd {
         /// # Errors
         ///
         /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): an empty
-        /// array whose other
-        /// dimensions are larger than `ndarray` allows.
+        /// array whose other dimensions are larger than `ndarray` allows.
         pub fn to_ndarray(&self) -> Result<ndarray::Array<T, Dim<[usize; R]>>>
         where
             Dim<[usize; R]>: Dimension,

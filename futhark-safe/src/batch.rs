@@ -19,7 +19,7 @@ pub struct Batch<'batch, 'env, P: Program> {
 }
 
 /// The elements of an array, after the batch that reads them.
-pub struct Download<T>(ffi::Place<T>);
+pub struct Download<T>(ffi::Downloaded<T>);
 
 impl<P: Program> Context<P> {
     /// Makes many transfers with one wait.
@@ -40,7 +40,7 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// The memory of transfers must outlive the call of `batch`, and can be used again after it.
-    /// Arrays may be passed to any call at once, and freed or consumed. A call that waits for itself, such
+    /// Arrays may be passed to any call immediately, and freed or consumed. A call that waits anyway, such
     /// as one with a scalar result, waits for the transfers, too.
     ///
     /// `batch` also waits if `body` fails or panics. Batches can be nested, also with those of other
@@ -56,7 +56,7 @@ impl<P: Program> Context<P> {
     ///
     /// # Lost contexts
     ///
-    /// If the context is lost on a GPU, `batch` waits for the driver. If the driver cannot wait either, its
+    /// If the context is lost on a GPU, `batch` waits for the driver. If this wait fails, its
     /// device may access the memory of the transfers later. `Vec`s that the batch owns
     /// ([`Batch::array`], [`Batch::to_vec`]) are then never freed; borrowed slices are the caller's.
     pub fn batch<'env, R>(&self, body: impl FnOnce(&Batch<'_, 'env, P>) -> Result<R>) -> Result<R> {
@@ -132,7 +132,7 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
 
 impl<T: Element> Download<T> {
     pub(crate) fn of(batch: &ffi::Batch<'_>, array: &ffi::Handle) -> Result<Download<T>> {
-        let place = ffi::Place::default();
+        let place = ffi::Downloaded::default();
         batch.read_vec(array, &place)?;
         Ok(Download(place))
     }

@@ -152,6 +152,8 @@ pub struct Context<P: Program> {
     program: PhantomData<fn() -> P>,
 }
 
+// Other methods of contexts: of arrays in `array.rs`, of batches in `batch.rs`, of plain C calls in `raw.rs`, of
+// stored values in `stored/mod.rs`.
 impl<P: Program> Context<P> {
     /// Makes a context on the first backend that works here, of those that `config` names or of all
     /// that the program was compiled for. [`refused`](Self::refused) has the reasons against earlier ones.

@@ -1,4 +1,15 @@
 //! Traits that generated code implements for a program, and functions and macros that it calls.
+//!
+//! A generated method, for `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, the first function of the table:
+//!
+//! ```text
+//! pub fn add_to(&self, xs: impl __f::Consumed<Array<f32, 1>>, ys: &Array<f32, 1>) -> Result<Array<f32, 1>> {
+//!     __f::get(self.context, 0, [__f::consumed(xs), __f::observed(ys)])
+//! }
+//! ```
+//!
+//! [`consumed`] and [`observed`] make each argument an [`Input`]; [`get`] calls the function by `Core::call`
+//! (`ffi/call.rs`).
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -128,7 +139,7 @@ impl<T: Value> Consumed<T> for &mut T {
     where
         Self: 'a,
     {
-        Input::ConsumedInPlace(self.handle_mut())
+        Input::ConsumedByMut(self.handle_mut())
     }
 }
 
@@ -386,7 +397,7 @@ pub fn fill_two<P, Row, A: Element, B: Element, const R: usize>(
 
 /// Collects `n` rows, which `row` makes of their number.
 pub fn rows<Row>(n: usize, row: impl Fn(usize) -> Row) -> Result<Vec<Row>> {
-    let mut rows = ffi::with_capacity(n, "read array")?;
+    let mut rows = ffi::try_vec(n, "read array")?;
     rows.extend((0..n).map(row));
     Ok(rows)
 }

@@ -177,7 +177,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// calls can follow. [`ErrorKind::ContextLost`], or a device that cannot synchronize: no call can
     /// follow, and [`context`](Self::context) is null.
     pub fn check(&mut self, code: i32) -> Result<()> {
-        self.lent.check(code)
+        self.lent.settle(code)
     }
 
     /// A value's pointer, for C functions that only read it. Valid inside of the closure, until the

@@ -198,15 +198,15 @@
 //!   `#[expect(unsafe_code)]`. Otherwise put the program into a separate crate.
 
 mod arrays;
+mod builder;
 mod docs;
 mod module;
 mod names;
-mod program;
 #[cfg(feature = "raw")]
 mod raw;
 mod records;
 
-pub use program::Program;
+pub use builder::Program;
 
 /// Generates the typed interface from a manifest, without tables. For tests of the generated code.
 ///

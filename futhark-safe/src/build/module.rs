@@ -287,7 +287,7 @@ impl Entries<'_> {{
     pub(super) fn fields_type(&self, id: TypeId, record: &Record) -> String {
         match record.is_tuple() {
             true => tuple(record.fields.iter().map(|field| self.plain_type(field.ty))),
-            false => self.names.view(id).to_owned(),
+            false => self.names.whole(id).to_owned(),
         }
     }
 

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashSet};
 use futhark_manifest::names::{Names, RUST, Scope, Style};
 use futhark_manifest::{EntryPoint, Field, Program, Structure, Sum, TypeId, TypeRef};
 
-/// Types that the module itself defines.
+/// Types that the module defines, or uses by a short name.
 const OF_MODULE: &str = "Program Context Config Array Entries Result Option Vec";
 
 /// Values of the prelude, which types and parameters must not shadow.
 const OF_PRELUDE: &str = "Ok Err Some None";
 
-/// Methods and parameters of opaque types other than fields. One list for all types, so that a
-/// field has one name everywhere.
+/// Names that fields must not take: those of other methods and parameters of opaque types. One list for
+/// all types, so that a field has one name everywhere.
 const OF_VALUES: &str = "new new_nd fields from_fields shape index set zip to_vec from_slice from_slice_nd \
     destruct variant_name type_name store restore clone try_clone deref context";
 
@@ -20,7 +20,7 @@ pub(super) struct TypeNames {
     /// The structs of opaque types.
     types: BTreeMap<TypeId, String>,
     /// The struct of all fields of a record, or the enum of a sum.
-    views: BTreeMap<TypeId, String>,
+    wholes: BTreeMap<TypeId, String>,
     /// The struct of the arguments of a constructor.
     parts: BTreeMap<TypeId, String>,
 }
@@ -38,13 +38,13 @@ impl TypeNames {
         let types = opaque().map(|(id, ty)| (id, names[&ty.name].to_owned()));
         let types: BTreeMap<TypeId, String> = types.collect();
 
-        let (mut views, mut parts) = (BTreeMap::new(), BTreeMap::new());
+        let (mut wholes, mut parts) = (BTreeMap::new(), BTreeMap::new());
         for (id, ty) in opaque() {
             let wanted = |suffix: &str| format!("{}{suffix}", types[&id]);
             match ty.as_opaque().map(|opaque| &opaque.structure) {
                 Some(Structure::Record(record)) => {
                     if !record.is_tuple() && !record.is_unit() {
-                        views.insert(id, wanted("Fields"));
+                        wholes.insert(id, wanted("Fields"));
                     }
                     if needs_names(&record.fields) {
                         // The struct of all fields has the same members if they are scalars.
@@ -56,7 +56,7 @@ impl TypeNames {
                     parts.insert(id, wanted("Parts"));
                 }
                 Some(Structure::Sum(_)) => {
-                    views.insert(id, wanted("Variant"));
+                    wholes.insert(id, wanted("Variant"));
                 }
                 _ => {}
             }
@@ -64,13 +64,13 @@ impl TypeNames {
         let names = Scope::new(&RUST, Style::Type)
             .reserve(OF_MODULE.split(' '))
             .reserve(types.values())
-            .assign(views.values().chain(parts.values()));
-        for name in views.values_mut().chain(parts.values_mut()) {
+            .assign(wholes.values().chain(parts.values()));
+        for name in wholes.values_mut().chain(parts.values_mut()) {
             *name = names[name].to_owned();
         }
         TypeNames {
             types,
-            views,
+            wholes,
             parts,
         }
     }
@@ -81,8 +81,8 @@ impl TypeNames {
     }
 
     /// The struct of all fields of a record, or the enum of a sum.
-    pub(super) fn view(&self, id: TypeId) -> &str {
-        &self.views[&id]
+    pub(super) fn whole(&self, id: TypeId) -> &str {
+        &self.wholes[&id]
     }
 
     /// The struct of the arguments of a constructor whose arguments could be confused.
@@ -99,6 +99,8 @@ fn needs_names(fields: &[Field]) -> bool {
     fields.iter().all(is_named) && types.len() < fields.len()
 }
 
+/// Whether all fields are scalars. A plain record ([`plain_record`](super::module::Module::plain_record)) may
+/// also have plain records as fields.
 pub(super) fn is_flat(fields: &[Field]) -> bool {
     fields.iter().all(|field| field.ty.as_scalar().is_some())
 }

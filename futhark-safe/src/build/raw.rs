@@ -6,9 +6,9 @@ use std::path::Path;
 use futhark_manifest::TypeRef;
 use futhark_sys::compile::Artifact;
 
+use super::builder::write_if_changed;
 use super::docs::{Docs, code};
 use super::module::Module;
-use super::program::write_if_changed;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Lints that declarations of C trigger. rustc shows the comment if the crate forbids one of

@@ -141,7 +141,7 @@ impl Module<'_> {
         match record.is_tuple() {
             true => Expression::new("(", values, ")"),
             false => {
-                let before = format!("{} {{ ", self.names.view(id));
+                let before = format!("{} {{ ", self.names.whole(id));
                 Expression::new(before, labelled(members, values), " }")
             }
         }
@@ -188,7 +188,7 @@ impl Module<'_> {
         format!(
             "/// All fields of {}.\n{derive}pub struct {} {{\n{}}}\n\n",
             code(&self.program.get(id).name),
-            self.names.view(id),
+            self.names.whole(id),
             self.members(&record.fields, |ty| self.plain_type(ty))
         )
     }
@@ -220,12 +220,12 @@ impl Module<'_> {
 
     /// The methods of a sum, and an enum of its variants.
     pub(super) fn sum(&self, id: TypeId, sum: &Sum) -> String {
-        let (rust, view) = (self.names.of(id), self.names.view(id));
+        let (rust, whole) = (self.names.of(id), self.names.whole(id));
         let names = names::of_variants(sum);
         let (mut construct, mut destruct) = (String::new(), String::new());
         let mut in_futhark = String::new();
         for (i, (variant, name)) in sum.variants.iter().zip(&names).enumerate() {
-            let path = format!("{view}::{name}");
+            let path = format!("{whole}::{name}");
             construct += &self.construct_arm(&path, variant);
             destruct += &self.destruct_arm(i, &path, variant);
             in_futhark += &format!("            {i} => Ok({:?}),\n", variant.name);
@@ -235,13 +235,13 @@ impl Module<'_> {
         format!(
             r"impl {rust} {{
     /// Creates a value of a variant.
-    pub fn new(context: &Context, variant: &{view}) -> Result<{rust}> {{
+    pub fn new(context: &Context, variant: &{whole}) -> Result<{rust}> {{
         match variant {{
 {construct}        }}
     }}
 
     /// Returns the variant with its payload.
-    pub fn destruct(&self) -> Result<{view}> {{
+    pub fn destruct(&self) -> Result<{whole}> {{
         match self.__variant()? {{
 {destruct}            number => Err(__f::no_variant::<{rust}>(number)),
         }}
@@ -312,7 +312,7 @@ impl Module<'_> {
             "/// The variants of {}.\n#[derive({})]\npub enum {} {{\n{variants}}}\n\n",
             code(&self.program.get(id).name),
             traits.join(", "),
-            self.names.view(id)
+            self.names.whole(id)
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Arrays of scalars known at run time.
+//! Arrays of scalars whose types are known only at run time.
 
 use std::fmt;
 
@@ -111,13 +111,14 @@ impl Array {
         Ok(Array { handle })
     }
 
-    /// Copies the elements into an array of another shape, like [`crate::Array::reshape`], and at its cost.
+    /// Copies the elements into an array of another shape, like [`crate::Array::reshape`], with one copy more on
+    /// host backends.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements,
-    /// or the program has no array
-    /// type of its rank; nothing was copied. Otherwise the errors of [`to_bytes`](Self::to_bytes).
+    /// or the program has no array type of its rank; nothing was copied. Otherwise the errors of
+    /// [`to_bytes`](Self::to_bytes).
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
         let (core, elem) = (self.handle.core(), self.elem());
         let ty = ffi::array_number(core, elem, shape.len())?;
@@ -209,8 +210,7 @@ mod nd {
         /// # Errors
         ///
         /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
-        /// the array is empty, and
-        /// its other dimensions are larger than `ndarray` allows.
+        /// the array is empty, and its other dimensions are larger than `ndarray` allows.
         pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
             ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
                 let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
@@ -227,7 +227,7 @@ mod nd {
         ///
         /// # Errors
         ///
-        /// The errors of [`array`](Self::array).
+        /// The errors of [`array_nd`](Self::array_nd).
         pub fn array_from_ndarray<S, T, D>(&self, array: &ArrayBase<S, D>) -> Result<Array>
         where
             S: RawData<Elem = T> + Data,

@@ -72,7 +72,7 @@ impl Context {
         let inputs = args.into_iter().map(|arg| match arg {
             Arg::Borrow(value) => value.input(),
             Arg::Consume(value) => value.into_input(),
-            Arg::ConsumeMut(value) => value.input_in_place(),
+            Arg::ConsumeMut(value) => value.input_by_mut(),
         });
         let outputs = point.outputs.iter().map(|output| output.ty);
         (self.library).run(self.core(), &point.cfun, inputs.collect(), outputs)

@@ -1,4 +1,4 @@
-//! Values known at run time.
+//! Values whose types are known only at run time.
 
 use futhark_manifest::ElemType;
 use half::f16;
@@ -29,8 +29,8 @@ pub enum Arg<'a> {
     /// this or [`ConsumeMut`](Self::ConsumeMut); others accept it.
     Consume(Value),
     /// The call consumes the value, but a call that is refused before it starts leaves it as it is:
-    /// see [`Consumed`](crate::Consumed). Afterwards the value is spent, and every use of it is an error. A
-    /// parameter that is not consumed only reads it.
+    /// see [`Consumed`](crate::Consumed). After a call that started, a consumed value is spent, and every use of it is
+    /// an error. A parameter that is not consumed only reads it.
     ConsumeMut(&'a mut Value),
 }
 
@@ -134,11 +134,11 @@ impl Value {
         }
     }
 
-    pub(super) fn input_in_place(&mut self) -> Input<'_> {
+    pub(super) fn input_by_mut(&mut self) -> Input<'_> {
         match self {
             Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
             Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
-                Input::ConsumedInPlace(handle)
+                Input::ConsumedByMut(handle)
             }
         }
     }

@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 use crate::Error;
-use ffi::{Batch, Place, batch};
+use ffi::{Batch, Downloaded, batch};
 use futhark_fake::{FLAVOURS, World};
 
 fn upload<'env>(batch: &Batch<'env>, data: &'env [i32]) -> Handle {
     batch.create(INTS, &[data.len()], data.into()).unwrap()
 }
 
-fn taken(place: &Place<i32>) -> Option<Vec<i32>> {
+fn taken(place: &Downloaded<i32>) -> Option<Vec<i32>> {
     place.lock().unwrap().take()
 }
 
@@ -28,7 +28,7 @@ fn transfers_are_complete_when_a_batch_ends() {
         let world = World::new();
         let core = world.core(flavour);
         let mut data = vec![1, 2, 3];
-        let (mut out, place) = (vec![0; 3], Place::default());
+        let (mut out, place) = (vec![0; 3], Downloaded::default());
         let kept = batch(&core, |batch| {
             let xs = upload(batch, &data);
             let owned: Cow<'_, [i32]> = vec![4, 5].into();
@@ -129,7 +129,7 @@ fn a_failure_that_another_wait_has_reported_fails_the_batch() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let (xs, is) = (vec![1, 2], vec![0, 7]);
-    let (mut out, place) = (vec![0; 2], Place::default());
+    let (mut out, place) = (vec![0; 2], Downloaded::default());
     let result = batch(&core, |batch| {
         let (xs, is) = (upload(batch, &xs), upload(batch, &is));
         let inputs = [Input::Observed(&xs), Input::Observed(&is)];
@@ -189,7 +189,11 @@ fn batches_are_nested() {
     for flavour in FLAVOURS {
         let world = World::new();
         let (core, other) = (world.core(flavour), world.core(flavour));
-        let (outer, inner, theirs) = (Place::default(), Place::default(), Place::default());
+        let (outer, inner, theirs) = (
+            Downloaded::default(),
+            Downloaded::default(),
+            Downloaded::default(),
+        );
         batch(&core, |a| {
             a.read_vec(&upload(a, &[1]), &outer)?;
             batch(&core, |b| b.read_vec(&upload(b, &[2]), &inner))?;
@@ -234,7 +238,7 @@ fn a_batch_of_a_lost_context_waits_for_the_driver() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
     let data = vec![1, 2];
-    let (mut out, place) = (vec![0; 2], Place::default());
+    let (mut out, place) = (vec![0; 2], Downloaded::default());
     let result = batch(&core, |batch| {
         let xs = upload(batch, &data);
         batch.read_into(&xs, &mut out)?;
@@ -252,7 +256,7 @@ fn a_batch_of_a_lost_context_waits_for_the_driver() {
 fn memory_that_a_broken_driver_can_access_is_leaked() {
     let world = World::new();
     let core = world.core(Flavour::Gpu);
-    let place = Place::default();
+    let place = Downloaded::default();
     let result = batch(&core, |batch| {
         let xs = upload(batch, &[1, 2]);
         batch.read_vec(&xs, &place)?;

@@ -5,14 +5,14 @@ use crate::Error;
 use futhark_fake::types::POINTS;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
-fn set_first_in_place(core: &Arc<Core>, array: &mut Handle, to: i32) -> Result<Handle> {
-    let inputs = [Input::ConsumedInPlace(array), scalar(to)];
+fn set_first_by_mut(core: &Arc<Core>, array: &mut Handle, to: i32) -> Result<Handle> {
+    let inputs = [Input::ConsumedByMut(array), scalar(to)];
     value(core, "entry_set_first", inputs)
 }
 
 /// Calls the entry point that fails in the way `how`: see `fail`.
-fn fail_in_place(core: &Arc<Core>, how: i32, array: &mut Handle) -> Error {
-    let inputs = [scalar(how), Input::ConsumedInPlace(array)];
+fn fail_by_mut(core: &Arc<Core>, how: i32, array: &mut Handle) -> Error {
+    let inputs = [scalar(how), Input::ConsumedByMut(array)];
     value(core, "entry_fail", inputs).expect_err("this entry point always fails")
 }
 
@@ -29,11 +29,11 @@ fn a_state_is_replaced_without_a_copy() {
         let core = world.core(flavour);
         let mut state = ints(&core, &[0, 2, 3]);
         for i in 0..=100 {
-            state = set_first_in_place(&core, &mut state, i).unwrap();
+            state = set_first_by_mut(&core, &mut state, i).unwrap();
             assert_eq!(world.values(), 1);
         }
         assert_eq!(read(&state).unwrap(), [100, 2, 3]);
-        assert_eq!(world.copies(), 0);
+        assert_eq!(world.take_copies(), 0);
     }
 }
 
@@ -44,9 +44,9 @@ fn a_result_does_not_share_memory_with_its_spent_argument() {
         let world = World::new();
         let core = world.core(flavour);
         let mut first = ints(&core, &[1, 2]);
-        let mut second = set_first_in_place(&core, &mut first, 5).unwrap();
-        let third = set_first_in_place(&core, &mut second, 6).unwrap();
-        assert_eq!(world.copies(), 0);
+        let mut second = set_first_by_mut(&core, &mut first, 5).unwrap();
+        let third = set_first_by_mut(&core, &mut second, 6).unwrap();
+        assert_eq!(world.take_copies(), 0);
         assert_eq!(world.values(), 1, "both spent values are freed");
         assert_eq!(read(&third).unwrap(), [6, 2]);
         drop((first, second));
@@ -55,14 +55,14 @@ fn a_result_does_not_share_memory_with_its_spent_argument() {
 }
 
 #[test]
-fn a_shared_argument_in_place_does_not_change_its_alias() {
+fn a_shared_argument_that_is_borrowed_mutably_does_not_change_its_alias() {
     for flavour in FLAVOURS {
         let world = World::new();
         let core = world.core(flavour);
         let mut xs = ints(&core, &[1, 2]);
         let alias = identity(&core, &xs).unwrap();
-        xs = set_first_in_place(&core, &mut xs, 9).unwrap();
-        assert_eq!(world.copies(), 1);
+        xs = set_first_by_mut(&core, &mut xs, 9).unwrap();
+        assert_eq!(world.take_copies(), 1);
         assert_eq!(read(&alias).unwrap(), [1, 2]);
         assert_eq!(read(&xs).unwrap(), [9, 2]);
         assert_eq!(world.values(), 2);
@@ -83,10 +83,10 @@ fn a_refused_call_leaves_its_argument() {
             assert!(error.to_string().contains(words), "{error}");
             assert_eq!(read(&xs).unwrap(), [1, 2], "after {error}");
         };
-        let both: Make = |xs| vec![Input::ConsumedInPlace(xs), scalar(9i32)];
+        let both: Make = |xs| vec![Input::ConsumedByMut(xs), scalar(9i32)];
         refused(&other, both, "another context");
-        refused(&core, |xs| vec![Input::ConsumedInPlace(xs)], "got 1 and 1");
-        let wide: Make = |xs| vec![Input::ConsumedInPlace(xs), scalar(9i64)];
+        refused(&core, |xs| vec![Input::ConsumedByMut(xs)], "got 1 and 1");
+        let wide: Make = |xs| vec![Input::ConsumedByMut(xs), scalar(9i64)];
         refused(&core, wide, "got i64");
         // The failure of an earlier operation.
         let ys = ints(&core, &[3]);
@@ -95,7 +95,7 @@ fn a_refused_call_leaves_its_argument() {
         refused(&core, both, "refused to free");
         assert_eq!(world.values(), 1);
         assert_eq!(
-            read(&set_first_in_place(&core, &mut xs, 9).unwrap()).unwrap(),
+            read(&set_first_by_mut(&core, &mut xs, 9).unwrap()).unwrap(),
             [9, 2]
         );
     }
@@ -110,10 +110,10 @@ fn a_failing_copy_of_a_shared_argument_leaves_it() {
     let alias = identity(&core, &xs).unwrap();
     core.simple("sync", |raw| raw.sync).unwrap();
     let failed = bad_gather(&core).unwrap();
-    let error = set_first_in_place(&core, &mut xs, 9).unwrap_err();
+    let error = set_first_by_mut(&core, &mut xs, 9).unwrap_err();
     assert!(error.to_string().contains("Index [7]"), "{error}");
     assert_eq!(read(&xs).unwrap(), [1, 2]);
-    let changed = set_first_in_place(&core, &mut xs, 9).unwrap();
+    let changed = set_first_by_mut(&core, &mut xs, 9).unwrap();
     assert_eq!(read(&changed).unwrap(), [9, 2]);
     assert_eq!(read(&alias).unwrap(), [1, 2]);
     drop(failed);
@@ -126,11 +126,11 @@ fn a_lost_context_keeps_arguments_until_they_are_dropped() {
         let core = world.core(flavour);
         let (mut xs, mut ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
         assert_eq!(
-            fail_in_place(&core, 3, &mut xs).kind(),
+            fail_by_mut(&core, 3, &mut xs).kind(),
             ErrorKind::ContextLost
         );
         is_spent(ffi::shape(&xs), "entry point fail, which failed");
-        let error = set_first_in_place(&core, &mut ys, 9).unwrap_err();
+        let error = set_first_by_mut(&core, &mut ys, 9).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ContextLost);
         assert_eq!(ffi::shape(&ys).unwrap(), [1], "this call did not start");
     }
@@ -143,7 +143,7 @@ fn a_call_that_fails_spends_its_argument_and_frees_it_once() {
         let core = world.core(flavour);
         for how in 0..=2 {
             let mut xs = ints(&core, &[1, 2]);
-            fail_in_place(&core, how, &mut xs);
+            fail_by_mut(&core, how, &mut xs);
             assert_eq!(world.values(), 0, "freed by the call");
             is_spent(read(&xs), "entry point fail, which failed: assign another");
             // Another value can be assigned.
@@ -160,7 +160,7 @@ fn a_failing_free_of_a_spent_value_is_reported_by_the_next_call() {
         let core = world.core(flavour);
         let mut xs = ints(&core, &[1, 2]);
         world.fail_frees(1);
-        let changed = set_first_in_place(&core, &mut xs, 5).unwrap();
+        let changed = set_first_by_mut(&core, &mut xs, 5).unwrap();
         let error = read(&changed).unwrap_err();
         assert!(error.to_string().contains("refused to free"), "{error}");
         assert_eq!(read(&changed).unwrap(), [5, 2]);
@@ -174,7 +174,7 @@ fn every_use_of_a_spent_array_is_an_error() {
         let world = World::new();
         let core = world.core(flavour);
         let mut xs = ints(&core, &[1, 2]);
-        drop(set_first_in_place(&core, &mut xs, 9).unwrap());
+        drop(set_first_by_mut(&core, &mut xs, 9).unwrap());
         assert_eq!(world.values(), 0);
         is_spent(read(&xs), BY);
         is_spent(ffi::read_bytes(&xs), BY);
@@ -189,7 +189,7 @@ fn every_use_of_a_spent_array_is_an_error() {
         assert_eq!(ffi::shape_array(&xs), [0]);
         // As each kind of argument; the message names which.
         is_spent(identity(&core, &xs), BY);
-        is_spent(set_first_in_place(&core, &mut xs, 1), BY);
+        is_spent(set_first_by_mut(&core, &mut xs, 1), BY);
         let inputs = [scalar(1i32), Input::Observed(&xs)];
         let error = value(&core, "new_opaque_pair", inputs).unwrap_err();
         let words = "record pair: argument 1 was consumed";
@@ -214,7 +214,7 @@ fn every_use_of_a_spent_opaque_value_is_an_error() {
         let xs = ints(&core, &[1, 2]);
         let inputs = [scalar(5i32), Input::Observed(&xs)];
         let mut pair = value(&core, "new_opaque_pair", inputs).unwrap();
-        let inputs = [Input::ConsumedInPlace(&mut pair), scalar(9i32)];
+        let inputs = [Input::ConsumedByMut(&mut pair), scalar(9i32)];
         let poked = value(&core, "entry_poke", inputs).unwrap();
         assert_eq!(read(&poked).unwrap(), [9, 2]);
         assert_eq!(read(&xs).unwrap(), [1, 2]);

@@ -69,12 +69,12 @@ fn new_records_share_no_memory() {
     let mut array = points(&core, &[(0.5, 1), (1.5, 2)]).unwrap();
     let second = ffi::index_value(&array, &[1], ffi::Bounds::Ours).unwrap();
     ffi::set_value(&mut array, &[0], &second).unwrap();
-    assert_eq!(world.copies(), 0);
+    assert_eq!(world.take_copies(), 0);
     let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
     let view = ffi::view::<i32>(&held).unwrap().unwrap();
     let first = value(&core, "new_opaque_point", [scalar(7f32), scalar(7i32)]);
     ffi::set_value(&mut array, &[0], &first.unwrap()).unwrap();
-    assert_eq!(world.copies(), 1);
+    assert_eq!(world.take_copies(), 1);
     assert_eq!(view, [2, 2]);
     assert_eq!(fields(&core, &array), (vec![7.0, 1.5], vec![7, 2]));
 }

@@ -13,7 +13,7 @@ fn unshared_arguments_are_not_copied() {
             xs = set_first(&core, xs, i).unwrap();
         }
         assert_eq!(read(&xs).unwrap(), [9, 2, 3]);
-        assert_eq!(world.copies(), 0);
+        assert_eq!(world.take_copies(), 0);
         assert_eq!(world.values(), 1);
     }
 }
@@ -26,14 +26,14 @@ fn consuming_an_argument_does_not_change_its_alias() {
         let xs = ints(&core, &[1, 2, 3]);
         let alias = identity(&core, &xs).unwrap();
         let changed = set_first(&core, xs, 9).unwrap();
-        assert_eq!(world.copies(), 1);
+        assert_eq!(world.take_copies(), 1);
         assert_eq!(read(&alias).unwrap(), [1, 2, 3]);
         assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
         // Now they share no memory.
         let alias = set_first(&core, alias, 8).unwrap();
         assert_eq!(read(&alias).unwrap(), [8, 2, 3]);
         assert_eq!(read(&changed).unwrap(), [9, 2, 3]);
-        assert_eq!(world.copies(), 0);
+        assert_eq!(world.take_copies(), 0);
     }
 }
 
@@ -97,7 +97,7 @@ fn consumption_does_not_change_records_fields_or_payloads() {
         call(&core, destruct, [Input::Observed(&line)], outputs).unwrap();
         assert_eq!(read(&payload.into_handle()).unwrap(), [9, 2]);
         assert_eq!(read(&again).unwrap(), [4, 2]);
-        assert_eq!(world.copies(), 3);
+        assert_eq!(world.take_copies(), 3);
     }
 }
 

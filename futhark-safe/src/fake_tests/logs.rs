@@ -60,13 +60,13 @@ struct Panics;
 
 impl Drop for Panics {
     fn drop(&mut self) {
-        // The log forgets what a panic carries; this one carries no memory, which Miri would report.
+        // The log leaks the payload (`mem::forget`); this one has no memory, whose leak Miri would report.
         std::panic::resume_unwind(Box::new(()));
     }
 }
 
-/// The outer writer drops the last values of another context, whose text is still to be written. So that
-/// context's writer is dropped at the end of the outer operation, after the copy.
+/// The outer writer drops the last values of another context, whose text is still to be written.
+/// Therefore the writer of that context is dropped at the end of the outer operation, after the copy.
 #[test]
 fn a_writer_that_panics_when_it_is_dropped_interrupts_nothing() {
     let world = World::new();
@@ -121,7 +121,7 @@ impl Writer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A context that logs here. The caller takes it out of `Written` at the end.
+    /// A context that logs here. It is in `Written` then, which it owns: the caller ends this cycle by taking it out.
     fn core(&self, world: &World, flavour: Flavour) -> Arc<Core> {
         let log = Log::new(Box::new(self.clone()));
         let core = world.start(flavour, &[Setting::log_to(log)]).unwrap();
@@ -177,7 +177,7 @@ fn no_text_is_delivered_while_a_call_holds_the_lock() {
     });
 }
 
-/// To free it under the lock would pass the text of the running call to a writer.
+/// If it were freed under the lock, its context would deliver its log then.
 #[test]
 fn the_result_of_an_earlier_call_is_freed_before_the_call() {
     for flavour in FLAVOURS {
@@ -198,17 +198,17 @@ fn the_result_of_an_earlier_call_is_freed_before_the_call() {
 /// The thread's list of writers is destroyed before the value, which was stored earlier.
 #[test]
 fn text_of_a_thread_that_ends_is_delivered_by_another_thread() {
-    struct Copies(
+    struct CopiesOnDrop(
         Host<i32>,
         #[expect(dead_code, reason = "makes the copy necessary")] Handle,
     );
-    impl Drop for Copies {
+    impl Drop for CopiesOnDrop {
         fn drop(&mut self) {
             self.0.elements_mut().unwrap()[0] = 9;
         }
     }
     thread_local! {
-        static LAST: std::cell::OnceCell<Copies> = const { std::cell::OnceCell::new() };
+        static LAST: std::cell::OnceCell<CopiesOnDrop> = const { std::cell::OnceCell::new() };
     }
     let (world, writer) = (World::new(), Writer::default());
     let core = writer.core(&world, Flavour::Host);
@@ -217,7 +217,7 @@ fn text_of_a_thread_that_ends_is_delivered_by_another_thread() {
             world.enter();
             LAST.with(|last| {
                 let (host, alias) = shared(&core);
-                assert!(last.set(Copies(host, alias)).is_ok());
+                assert!(last.set(CopiesOnDrop(host, alias)).is_ok());
             });
             copies_an_argument(&core);
         });

@@ -9,10 +9,10 @@
 )]
 
 mod batches;
+mod by_mut;
 mod columns;
 mod consumption;
 mod failures;
-mod in_place;
 mod interfaces;
 mod late;
 mod logs;

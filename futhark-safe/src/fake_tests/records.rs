@@ -81,11 +81,11 @@ fn set_does_not_change_other_values() {
         let mut array = ffi::create_of_values(&core, POINTS, &[3], &[&a, &b, &a]).unwrap();
         assert_eq!(ys(&core, &array), [10, 20, 10]);
         let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
-        world.copies();
+        world.take_copies();
         ffi::set_value(&mut array, &[0], &b).unwrap();
-        assert_eq!(world.copies(), 1);
+        assert_eq!(world.take_copies(), 1);
         ffi::set_value(&mut array, &[1], &a).unwrap();
-        assert_eq!(world.copies(), 0);
+        assert_eq!(world.take_copies(), 0);
         assert_eq!(ys(&core, &array), [20, 10, 10]);
         assert_eq!(read(&held).unwrap(), [10, 20, 10]);
         assert!(ffi::set_value(&mut array, &[3], &b).is_err());

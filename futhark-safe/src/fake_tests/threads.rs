@@ -24,7 +24,7 @@ fn a_drop_does_not_wait_for_a_call() {
     }
 }
 
-/// Also after a failure, once that is reported.
+/// The same holds after a failure, once that is reported.
 #[test]
 fn a_download_on_a_host_backend_does_not_wait_for_a_call() {
     in_time(|| {

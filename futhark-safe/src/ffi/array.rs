@@ -11,7 +11,7 @@ use futhark_manifest::{Backend, ElemType};
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::batch::Batch;
-use super::buffer::{keep_if_lost, with_capacity};
+use super::buffer::{leak_if_lost, try_vec};
 use super::context::{Core, expect_none_held};
 use super::records::unsupported;
 use super::table::backend_of;
@@ -267,7 +267,7 @@ pub(crate) fn create_from_bytes(
     }
     let n = bytes.len() / elem.size();
     if elem == ElemType::Bool {
-        let mut truths: Vec<u8> = with_capacity(n, NEW)?;
+        let mut truths: Vec<u8> = try_vec(n, NEW)?;
         truths.extend(bytes.iter().map(|&b| u8::from(b != 0)));
         // SAFETY: the vector's memory is readable and holds zeros and ones.
         return unsafe { create_from(core, ty, elem, shape, truths.as_ptr().cast(), n, None) };
@@ -383,11 +383,11 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
 /// pattern is a T.
 unsafe fn read_all<T>(array: &Handle, n: usize, elem: ElemType) -> Result<Vec<T>> {
     ready(array, READ)?;
-    let mut vec: Vec<T> = with_capacity(n, READ)?;
+    let mut vec: Vec<T> = try_vec(n, READ)?;
     // SAFETY: the capacity is that of all elements.
     let read = unsafe { read_to(array, vec.as_mut_ptr().cast(), n * size_of::<T>(), None) };
     if let Err(error) = read {
-        return Err(keep_if_lost(array, vec, error));
+        return Err(leak_if_lost(array, vec, error));
     }
     // SAFETY: S: all elements are written; the caller promises the rest.
     unsafe { complete(&mut vec, n, elem) };
@@ -444,7 +444,7 @@ pub(crate) fn index(
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     ready(array, "index")?;
     // A device that is lost meanwhile may still write, so its target must not be the stack.
-    let mut place: Vec<Scalar8> = with_capacity(1, "index")?;
+    let mut place: Vec<Scalar8> = try_vec(1, "index")?;
     place.push(Scalar8::default());
     let out = [place.as_mut_ptr().cast::<c_void>()];
     let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
@@ -453,7 +453,7 @@ pub(crate) fn index(
     // written when this returns.
     let called = unsafe { (array.core()).run("index", index, &out, &input, [array], None) };
     if let Err(error) = called {
-        return Err(keep_if_lost(array, place, error));
+        return Err(leak_if_lost(array, place, error));
     }
     Ok((elem, place[0]))
 }
@@ -479,7 +479,7 @@ pub(crate) fn create_of<T: Element>(
     if n > 0 && !core.table().is_gpu() && raw_memory.is_some() {
         // SAFETY: T: on host backends, data that is null is not read.
         let array = unsafe { create_from(core, ty, T::ELEM, shape, ptr::null(), n, None) }?;
-        if let Some(places) = place::<T>(&array, NEW)? {
+        if let Some(places) = host_elements::<T>(&array, NEW)? {
             let places = places.as_ptr() as *mut [MaybeUninit<T>];
             // SAFETY: T: the memory holds `n` elements and lives as long as `array`, which is new and not handed
             // out, so nothing else accesses it.
@@ -494,7 +494,7 @@ pub(crate) fn create_of<T: Element>(
             return Ok(array);
         }
     }
-    let mut buffer = with_capacity(n, NEW)?;
+    let mut buffer = try_vec(n, NEW)?;
     buffer.extend(values.take(n));
     expect_all(buffer.len(), n)?;
     create(core, ty, shape, &buffer)
@@ -530,7 +530,7 @@ unsafe impl<T: Element> Sync for Host<T> {}
 impl<T: Element> Host<T> {
     /// Returns the array unless a view of it exists.
     pub(crate) fn new(array: Handle) -> std::result::Result<Host<T>, Handle> {
-        match place_to_view(&array, WRITE) {
+        match viewable_elements(&array, WRITE) {
             Ok(Some(elements)) => Ok(Host { array, elements }),
             Ok(None) | Err(_) => Err(array),
         }
@@ -554,7 +554,7 @@ impl<T: Element> Host<T> {
     pub(crate) fn elements_mut(&mut self) -> Result<&mut [T]> {
         let core = Arc::clone(self.array.core());
         let mut locked = core.locked();
-        locked.check([&self.array])?;
+        locked.expect_valid([&self.array])?;
         // Should anything below unwind, no elements are left: their memory is freed with the original
         // when a copy has taken its place.
         let original = mem::replace(
@@ -568,7 +568,7 @@ impl<T: Element> Host<T> {
         drop(locked);
         self.elements = match copied {
             // A copy has an address wherever its original has one.
-            Ok(true) => place_to_view(&self.array, WRITE)?.ok_or_else(|| {
+            Ok(true) => viewable_elements(&self.array, WRITE)?.ok_or_else(|| {
                 let message = "the runtime returned no address of the array's copy";
                 Error::new(ErrorKind::Backend, WRITE, message)
             })?,
@@ -586,7 +586,10 @@ impl<T: Element> Host<T> {
 
 /// The elements in the runtime's own memory, if the host can access it. Without elements the address is dangling:
 /// the runtime may not have allocated memory.
-fn place<T: Element>(array: &Handle, operation: &'static str) -> Result<Option<NonNull<[T]>>> {
+fn host_elements<T: Element>(
+    array: &Handle,
+    operation: &'static str,
+) -> Result<Option<NonNull<[T]>>> {
     let n = length_of::<T>(array, operation)?;
     if array.core().table().is_gpu() {
         return Ok(None);
@@ -599,12 +602,12 @@ fn place<T: Element>(array: &Handle, operation: &'static str) -> Result<Option<N
     Ok(first.map(|first| NonNull::slice_from_raw_parts(first, n)))
 }
 
-/// As [`place`], if every bit pattern is an element.
-fn place_to_view<T: Element>(
+/// As [`host_elements`], if every bit pattern is an element.
+fn viewable_elements<T: Element>(
     array: &Handle,
     operation: &'static str,
 ) -> Result<Option<NonNull<[T]>>> {
-    Ok(place(array, operation)?.filter(|_| T::ELEM != ElemType::Bool))
+    Ok(host_elements(array, operation)?.filter(|_| T::ELEM != ElemType::Bool))
 }
 
 impl<T> fmt::Debug for Host<T> {
@@ -618,7 +621,7 @@ impl<T> fmt::Debug for Host<T> {
 ///
 /// Takes no lock, so it does not wait for a running call.
 pub(crate) fn view<T: Element>(array: &Handle) -> Result<Option<&[T]>> {
-    let elements = place_to_view::<T>(array, "view array")?;
+    let elements = viewable_elements::<T>(array, "view array")?;
     // SAFETY: T: the memory holds all elements in row-major order, complete since the call that made
     // them returned (host backends); every bit pattern is a value of T; M: they stay, unchanged, for as long as
     // `array` is borrowed.
@@ -676,14 +679,14 @@ pub(crate) fn raw_memory(array: &Handle) -> Result<RawMemory> {
 }
 
 /// On a GPU, waits until an array is computed. Comes before memory for a result is allocated: memory that is
-/// lent to a call is leaked if the context is lost meanwhile ([`keep_if_lost`]),
+/// lent to a call is leaked if the context is lost meanwhile ([`leak_if_lost`]),
 /// and this wait finds most losses.
 fn ready(array: &Handle, operation: &'static str) -> Result<()> {
     if !array.core().table().is_gpu() {
         return Ok(());
     }
     let mut locked = array.core().locked();
-    locked.check([array])?;
+    locked.expect_valid([array])?;
     locked.wait(operation)
 }
 

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futhark_manifest::ElemType;
 
 use super::array::{READ, complete, create_from, expect_length, length_of, read_to};
-use super::buffer::with_capacity;
+use super::buffer::try_vec;
 use super::context::{Core, Locked, expect_none_held};
 use super::failure::Serial;
 use super::value::Handle;
@@ -47,7 +47,7 @@ struct Pending<'env> {
 }
 
 /// The elements of a download, after its batch.
-pub(crate) type Place<T> = Arc<Mutex<Option<Vec<T>>>>;
+pub(crate) type Downloaded<T> = Arc<Mutex<Option<Vec<T>>>>;
 
 /// Calls `body` with a new batch, and waits for the batch's transfers. A failure of `body` is
 /// returned first.
@@ -115,7 +115,7 @@ impl<'env> Batch<'env> {
 
     /// Records a transfer that was started, and returns the serial of its result.
     pub(super) fn started(&self, locked: &mut Locked<'_>, call: &'static str) -> Serial {
-        let serial = locked.start(call);
+        let serial = locked.record_pending(call);
         let mut pending = self.pending();
         if serial != 0 && pending.serials.last() != Some(&serial) {
             locked.progress().hold(serial);
@@ -173,7 +173,7 @@ impl<'env> Batch<'env> {
     }
 
     /// All elements, in `place` when the batch has ended.
-    pub(crate) fn read_vec<T: Element>(&self, array: &Handle, place: &Place<T>) -> Result<()> {
+    pub(crate) fn read_vec<T: Element>(&self, array: &Handle, place: &Downloaded<T>) -> Result<()> {
         let n = self.length::<T>(array)?;
         let place = Arc::clone(place);
         self.read_buffer(array, n, move |elements| {
@@ -188,7 +188,7 @@ impl<'env> Batch<'env> {
         n: usize,
         then: impl FnOnce(Vec<T>) + Send + 'env,
     ) -> Result<()> {
-        let mut memory = ManuallyDrop::new(with_capacity::<T>(n, READ)?);
+        let mut memory = ManuallyDrop::new(try_vec::<T>(n, READ)?);
         let start = memory.as_mut_ptr();
         // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
         // for ever.

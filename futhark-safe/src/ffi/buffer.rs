@@ -11,7 +11,7 @@ const HUGE: usize = 2 << 20;
 
 /// The smallest allocation for which huge pages are asked. Smaller ones often come from memory that the
 /// allocator keeps for reuse and that has its pages already.
-const LEAST: usize = 8 << 20;
+const SMALLEST: usize = 8 << 20;
 
 /// An empty vector with memory for exactly `n` elements.
 ///
@@ -26,8 +26,8 @@ const LEAST: usize = 8 << 20;
 /// * It can split a mapping of the allocator in up to three, since the kernel records it for each mapping.
 /// * After a fork, parent and child copy such memory by huge pages when they write to it.
 ///
-/// It does not increase the memory in use: every element is written.
-pub(crate) fn with_capacity<T>(n: usize, operation: &'static str) -> Result<Vec<T>> {
+/// It does not increase the memory in use: every element is written, unless a call fails or an iterator ends early.
+pub(crate) fn try_vec<T>(n: usize, operation: &'static str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(n).map_err(|error| {
         let bytes = n.saturating_mul(size_of::<T>());
@@ -45,7 +45,7 @@ pub(crate) fn with_capacity<T>(n: usize, operation: &'static str) -> Result<Vec<
 /// The huge pages that lie within `size` bytes at an address: the number of bytes before them, and their
 /// size. `None` if `size` is too small.
 fn huge_pages(address: usize, size: usize) -> Option<(usize, usize)> {
-    if size < LEAST {
+    if size < SMALLEST {
         return None;
     }
     let skipped = address.checked_next_multiple_of(HUGE)? - address;
@@ -74,8 +74,8 @@ fn prefer_huge_pages(_: *mut c_void, _: usize) {}
 
 /// Leaks memory that a call was writing when its GPU context was lost: the device may still write
 /// to it.
-pub(super) fn keep_if_lost<T>(array: &Handle, vec: Vec<T>, error: Error) -> Error {
-    if error.kind() == ErrorKind::ContextLost && array.core().table().is_gpu() {
+pub(super) fn leak_if_lost<T>(value: &Handle, vec: Vec<T>, error: Error) -> Error {
+    if error.kind() == ErrorKind::ContextLost && value.core().table().is_gpu() {
         std::mem::forget(vec);
     }
     error
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", not(miri)))]
     fn large_memory_prefers_huge_pages() {
-        let vec: Vec<u64> = with_capacity(8 << 20, "test").unwrap();
+        let vec: Vec<u64> = try_vec(8 << 20, "test").unwrap();
         match is_advised(vec.as_ptr().addr() + (32 << 20)) {
             Some(advised) => assert!(advised),
             None => eprintln!("skipped: this kernel has no huge pages"),
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn large_memory_is_that_of_an_ordinary_vector() {
         let n = if cfg!(miri) { 1 << 10 } else { 2 << 20 };
-        let mut vec: Vec<u64> = with_capacity(n as usize, "test").unwrap();
+        let mut vec: Vec<u64> = try_vec(n as usize, "test").unwrap();
         vec.extend(0..n);
         vec.push(n);
         assert!(vec.iter().copied().eq(0..=n));
@@ -134,18 +134,18 @@ mod tests {
     fn only_whole_huge_pages_of_large_memory_are_asked_for() {
         const AT: usize = 1 << 30;
         for (address, size, expected) in [
-            (AT, LEAST, Some((0, LEAST))),
-            (AT, LEAST - 1, None),
-            (AT, LEAST + 1, Some((0, LEAST))),
-            (AT, LEAST + HUGE - 1, Some((0, LEAST))),
-            (AT, LEAST + HUGE, Some((0, LEAST + HUGE))),
+            (AT, SMALLEST, Some((0, SMALLEST))),
+            (AT, SMALLEST - 1, None),
+            (AT, SMALLEST + 1, Some((0, SMALLEST))),
+            (AT, SMALLEST + HUGE - 1, Some((0, SMALLEST))),
+            (AT, SMALLEST + HUGE, Some((0, SMALLEST + HUGE))),
             // Not aligned: the parts of pages at both ends are left out.
-            (AT + 1, LEAST, Some((HUGE - 1, LEAST - HUGE))),
-            (AT - 16, LEAST, Some((16, LEAST - HUGE))),
-            (AT - 16, LEAST + 16, Some((16, LEAST))),
+            (AT + 1, SMALLEST, Some((HUGE - 1, SMALLEST - HUGE))),
+            (AT - 16, SMALLEST, Some((16, SMALLEST - HUGE))),
+            (AT - 16, SMALLEST + 16, Some((16, SMALLEST))),
             (AT, HUGE, None),
             (1, 0, None),
-            (usize::MAX - 1, LEAST, None),
+            (usize::MAX - 1, SMALLEST, None),
         ] {
             assert_eq!(huge_pages(address, size), expected, "{address:x} {size:x}");
         }
@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn elements_without_a_size_need_no_memory() {
-        let vec: Vec<()> = with_capacity(usize::MAX, "test").unwrap();
+        let vec: Vec<()> = try_vec(usize::MAX, "test").unwrap();
         assert_eq!(vec.capacity(), usize::MAX);
     }
 
     #[test]
     fn more_than_any_memory_is_an_error() {
-        let error = with_capacity::<u64>(usize::MAX, "test").unwrap_err();
+        let error = try_vec::<u64>(usize::MAX, "test").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     }
 }

@@ -25,7 +25,7 @@ pub enum Input<'a> {
     Consumed(Handle),
     /// A value that the call may overwrite, which the caller keeps if the call is refused before it
     /// starts. Otherwise it is spent after the call, also on errors.
-    ConsumedInPlace(&'a mut Handle),
+    ConsumedByMut(&'a mut Handle),
 }
 
 /// A scalar and its type. Only this crate makes one, so the bytes are a value of the type: C may assume that a `bool`
@@ -47,7 +47,7 @@ impl Input<'_> {
             Input::Scalar(..) => None,
             Input::Observed(handle) => Some(handle),
             Input::Consumed(handle) => Some(handle),
-            Input::ConsumedInPlace(handle) => Some(handle),
+            Input::ConsumedByMut(handle) => Some(handle),
         }
     }
 
@@ -129,7 +129,7 @@ impl Core {
     ///
     /// Consumed arguments that share memory with other values are copied first (see `value`).
     /// They are freed afterwards, also on errors, except those
-    /// [in place](Input::ConsumedInPlace) of a call that is refused before it starts.
+    /// [through `&mut`](Input::ConsumedByMut) of a call that is refused before it starts.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl Core {
         let _span = trace::call(self, || function.label(), inputs);
 
         let mut locked = self.locked();
-        locked.check(inputs.iter().filter_map(Input::handle))?;
+        locked.expect_valid(inputs.iter().filter_map(Input::handle))?;
         let consumes = |slot: &c::Slot| slot.flags & FUT_CONSUMED != 0;
         let consumes = function.inputs().iter().any(consumes);
         if consumes {
@@ -253,7 +253,7 @@ impl Core {
                 }
                 Input::Observed(handle) => handle,
                 Input::Consumed(handle) => handle,
-                Input::ConsumedInPlace(handle) => &**handle,
+                Input::ConsumedByMut(handle) => &**handle,
             };
             // Of a scalar, which no value is, this is another number than that of any type.
             let ty = slot.type_.wrapping_sub(FUT_FIRST_TYPE);
@@ -305,7 +305,7 @@ fn make_all_unique(
     for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
         let handle = match input {
             Input::Consumed(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
-            Input::ConsumedInPlace(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
+            Input::ConsumedByMut(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
             _ => continue,
         };
         if make_unique(locked, handle, || function.label().into())? {
@@ -337,23 +337,23 @@ fn serial_of_results(
         // The C side has waited for them.
         return 0;
     }
-    locked.start(function.label())
+    locked.record_pending(function.label())
 }
 
-/// Frees the values that the call of `function` has consumed in place. Comes while the lock is still
+/// Frees the values that the call of `function` has consumed through `&mut`. Comes while the lock is still
 /// held, so the results share no memory with them when the next call counts references.
 fn spend(locked: &mut Locked<'_>, function: usize, inputs: &mut [Input<'_>], failed: bool) {
     let slots = locked.table().functions()[function].inputs();
     for (input, slot) in inputs.iter_mut().zip(slots) {
         if slot.flags & FUT_CONSUMED != 0
-            && let Input::ConsumedInPlace(handle) = input
+            && let Input::ConsumedByMut(handle) = input
         {
             handle.spend(locked, function, failed);
         }
     }
 }
 
-/// The error of a call that failed, after which it spends what the call has consumed in place.
+/// The error of a call that failed, after which it spends what the call has consumed through `&mut`.
 #[cold]
 fn failure(
     locked: &mut Locked<'_>,

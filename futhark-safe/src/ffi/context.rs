@@ -22,7 +22,8 @@
 //!
 //! # Errors
 //!
-//! [`Locked::call`] calls all operations that can fail, except those that guarantee L exempts. After
+//! [`Locked::call`] calls all operations that can fail, except those that guarantee L exempts, and `context_new`,
+//! `take_back` and `drain`, for which [`Core::new`], `plain` and [`Locked::drain`] read the status. After
 //! a failure the C side has made the context usable again and reports up to two failures: the
 //! call's own, and one that it found while it waited for work of earlier calls. [`Failure::origin`]
 //! determines which calls each of them can belong to.
@@ -41,7 +42,7 @@ use super::batch::Batch;
 use super::failure::{Failed, Failure, Progress, Serial, Unchecked};
 use super::settings::{Log, Setting};
 use super::table::{copy_text, no_memory, take_text};
-use super::value::Handle;
+use super::value::{Handle, returned};
 use crate::error::{Call, Error, ErrorKind, Result, counted};
 use crate::observe::Copies;
 
@@ -52,7 +53,7 @@ pub(crate) struct Core {
     /// Held around every call together with its sync and its error (guarantee L).
     state: Mutex<State>,
     /// Values that were dropped while a call was running, to be freed under the lock.
-    dropped: Mutex<Vec<Dropped>>,
+    dropped: Mutex<Vec<ToFree>>,
     /// Whether values were added to the list. Changed by exchanges only.
     any_dropped: AtomicBool,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
@@ -77,14 +78,14 @@ pub(super) struct State {
 }
 
 /// A value without a handle, to be freed.
-pub(super) struct Dropped {
+pub(super) struct ToFree {
     pub(super) value: NonNull<c_void>,
     pub(super) ty: u32,
     pub(super) serial: Serial,
 }
 
 // SAFETY: the C side allows any thread to use a context as long as no two do so at
-// once, which guarantee L ensures. `Dropped` values are pointers that are followed only under
+// once, which guarantee L ensures. `ToFree` values are pointers that are followed only under
 // the lock.
 unsafe impl Send for Core {}
 // SAFETY: as above.
@@ -230,7 +231,7 @@ impl Core {
         self.lent_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn dropped(&self) -> MutexGuard<'_, Vec<Dropped>> {
+    fn dropped(&self) -> MutexGuard<'_, Vec<ToFree>> {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -242,11 +243,11 @@ impl Core {
 
     /// Frees a value now, or when the running call ends. Never waits for a call.
     #[inline]
-    pub(super) fn free(&self, dropped: Dropped) {
+    pub(super) fn free(&self, to_free: ToFree) {
         if let Some(mut locked) = self.try_locked() {
-            return locked.free(&dropped);
+            return locked.free(&to_free);
         }
-        self.dropped().push(dropped);
+        self.dropped().push(to_free);
         self.free_dropped();
     }
 
@@ -314,7 +315,7 @@ impl Core {
         batch: Option<&Batch<'_>>,
     ) -> Result<(Locked<'_>, Serial)> {
         let mut locked = self.locked();
-        locked.check(uses)?;
+        locked.expect_valid(uses)?;
         if let Some(batch) = batch {
             batch.starts(&locked);
         }
@@ -322,6 +323,35 @@ impl Core {
         unsafe { locked.call(call, out, input, || operation.into()) }?;
         let serial = batch.map_or(0, |batch| batch.started(&mut locked, operation));
         Ok((locked, serial))
+    }
+
+    /// Calls an operation that makes a value of `types()[ty]` and reads the values `uses`. Fails if one of them is
+    /// invalid.
+    ///
+    /// # Safety
+    ///
+    /// `call` belongs to this context's table and has one result, a value of this type that is complete when it
+    /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
+    /// reads stays until the batch ends.
+    pub(super) unsafe fn make<'v>(
+        self: &Arc<Core>,
+        ty: u32,
+        operation: &'static str,
+        call: c::Call,
+        input: &[*const c_void],
+        uses: impl IntoIterator<Item = &'v Handle>,
+        batch: Option<&Batch<'_>>,
+    ) -> Result<Handle> {
+        // Before the call: an atomic operation after it would wait until the call's writes have reached the cache.
+        let core = Arc::clone(self);
+        let mut value: *mut c_void = std::ptr::null_mut();
+        let out = [(&raw mut value).cast()];
+        // SAFETY: the caller promises it; `value` is the place of the result.
+        let (mut locked, serial) = unsafe { self.run(operation, call, &out, input, uses, batch) }?;
+        let value = returned(value, || operation.into())?;
+        locked.progress().hold(serial);
+        // SAFETY: T: a successful call returns a new value of the type.
+        Ok(unsafe { Handle::new(core, value, ty, serial) })
     }
 
     /// The pointer that an operation without arguments writes.
@@ -441,7 +471,7 @@ impl Locked<'_> {
         Err(self.failed(status, operation()))
     }
 
-    /// The failure of the call that returned `status`.
+    /// The failure of the call that returned `status`: an error by `Failure::error` (`failure`).
     #[cold]
     fn failed(&mut self, status: i32, operation: Call) -> Failed {
         let (own, other) = (self.failure(0).unwrap_or_default(), self.failure(1));
@@ -462,7 +492,10 @@ impl Locked<'_> {
     /// Verifies that a call can start: reports a deferred error, or the failure that
     /// invalidated one of `values`.
     #[inline]
-    pub(super) fn check<'v>(&mut self, values: impl IntoIterator<Item = &'v Handle>) -> Result<()> {
+    pub(super) fn expect_valid<'v>(
+        &mut self,
+        values: impl IntoIterator<Item = &'v Handle>,
+    ) -> Result<()> {
         if self.state.deferred.is_some() {
             return self.report_deferred();
         }
@@ -510,7 +543,7 @@ impl Locked<'_> {
 
     /// Records a call that succeeded and whose results may still be pending. Returns the serial of
     /// its results.
-    pub(super) fn start(&mut self, call: &'static str) -> Serial {
+    pub(super) fn record_pending(&mut self, call: &'static str) -> Serial {
         if !self.core.table.is_gpu() {
             return 0;
         }
@@ -572,12 +605,12 @@ impl Locked<'_> {
     }
 
     /// Frees a value that no handle holds any more.
-    pub(super) fn free(&mut self, dropped: &Dropped) {
-        self.state.progress.release(dropped.serial);
-        let ty = &self.core.table.types()[dropped.ty as usize];
+    pub(super) fn free(&mut self, to_free: &ToFree) {
+        self.state.progress.release(to_free.serial);
+        let ty = &self.core.table.types()[to_free.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
         // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
-        let result = unsafe { self.call(free, &[], &[dropped.value.as_ptr()], || "free".into()) };
+        let result = unsafe { self.call(free, &[], &[to_free.value.as_ptr()], || "free".into()) };
         if let Err(error) = result {
             self.defer(error.into());
         }
@@ -648,7 +681,7 @@ mod tests {
             let panicked = catch_unwind(AssertUnwindSafe(|| {
                 let locked = core.locked();
                 // Of a type that the table does not have.
-                core.free(Dropped {
+                core.free(ToFree {
                     value: NonNull::dangling(),
                     ty: u32::MAX,
                     serial: 0,

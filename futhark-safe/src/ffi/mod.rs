@@ -75,8 +75,8 @@ pub(crate) use array::{
 };
 #[cfg(feature = "dynamic")]
 pub(crate) use array::{array_number, create_from_bytes, elem_and_rank, read_bytes, shape};
-pub(crate) use batch::{Batch, Place, batch};
-pub(crate) use buffer::with_capacity;
+pub(crate) use batch::{Batch, Downloaded, batch};
+pub(crate) use buffer::try_vec;
 pub use call::{Input, Output};
 pub(crate) use context::Core;
 pub(crate) use plain::Lent;

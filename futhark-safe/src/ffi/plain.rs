@@ -23,13 +23,14 @@ impl<'a> Lent<'a> {
     /// Waits for running calls and pending work, and lends the context.
     pub(crate) fn new(core: &'a Arc<Core>) -> Result<Lent<'a>> {
         let mut locked = core.locked();
-        locked.check([])?;
+        locked.expect_valid([])?;
         let mut lent = Lent {
             core,
             locked,
             context: std::ptr::null_mut(),
         };
         *core.lent() = Some(thread::current().id());
+        // Code of the user runs now.
         count_held(-1);
         lent.lend()?;
         Ok(lent)
@@ -44,8 +45,9 @@ impl<'a> Lent<'a> {
         self.context
     }
 
-    /// The error of a C function that returned `code`, unless that is 0.
-    pub(crate) fn check(&mut self, code: i32) -> Result<()> {
+    /// The error of a C function that returned `code`, unless that is 0: takes the context back, which makes the error,
+    /// and lends it again, so that the pointer of the [context](Self::context) can change.
+    pub(crate) fn settle(&mut self, code: i32) -> Result<()> {
         if code == 0 {
             return Ok(());
         }
@@ -84,21 +86,21 @@ impl<'a> Lent<'a> {
     ///
     /// Guarantee V: the pointer is null, or that of a live value of this context, of type
     /// `types()[ty]`, which nothing else uses, frees or consumes from now on. If a sync by C has
-    /// failed since the context was lent, its code went to [`check`](Self::check).
+    /// failed since the context was lent, its code was passed to [`settle`](Self::settle).
     pub(crate) unsafe fn adopt(&mut self, pointer: *mut c_void, ty: u32) -> Result<Handle> {
         let Some(value) = NonNull::new(pointer) else {
-            self.check(1)?;
+            self.settle(1)?;
             let message = "expected a value, got null";
             return Err(Error::new(ErrorKind::Backend, Self::OPERATION, message));
         };
-        let serial = self.locked.start(Self::OPERATION);
+        let serial = self.locked.record_pending(Self::OPERATION);
         self.locked.progress().hold(serial);
         // SAFETY: V: the caller promises it.
         Ok(unsafe { Handle::new(Arc::clone(self.core), value, ty, serial) })
     }
 
     /// Takes the context back after the last C call. Returns a failure that the calls left in it, or
-    /// keeps it for the next call if the closure `failed` anyway.
+    /// keeps it for the next call if the closure of `with_raw` `failed` anyway.
     pub(crate) fn finish(&mut self, failed: bool) -> Result<()> {
         match self.end(0) {
             Err(left) if failed => {
@@ -115,7 +117,7 @@ impl<'a> Lent<'a> {
         // Another type can only be the mistake of a hand-written `HasArray`.
         let what = || "the value".to_owned();
         let pointer = handle.expect(self.core, ty, || Self::OPERATION, what)?;
-        self.locked.check([handle])?;
+        self.locked.expect_valid([handle])?;
         Ok(pointer)
     }
 
@@ -150,7 +152,7 @@ impl Drop for Lent<'_> {
         if let Err(error) = self.end(0) {
             self.locked.defer(error);
         }
-        // Last, since the lock is held until here.
+        // Last: the lock is released after this, with the field `locked`.
         count_held(1);
         *self.core.lent() = None;
     }

@@ -16,7 +16,7 @@ use super::array::{
     Bounds, NEW, READ, complete, create, elements, expect_all, expect_count, expect_index, for_c,
     length_of_dims,
 };
-use super::buffer::with_capacity;
+use super::buffer::try_vec;
 use super::context::Core;
 use super::trace;
 use super::value::{Handle, make_unique, returned};
@@ -96,7 +96,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     expect_index(array, indices, Bounds::Ours)?;
 
     let mut locked = core.locked();
-    locked.check([&*array, value])?;
+    locked.expect_valid([&*array, value])?;
     let copied = make_unique(&mut locked, array, || OPERATION.into())?;
     if copied {
         locked.count_copy("set", ty.name());
@@ -261,7 +261,7 @@ impl<'a> Columns<'a> {
             None => return Ok(None),
         };
         if T::ELEM == ElemType::Bool {
-            let mut truths = with_capacity(n, READ)?;
+            let mut truths = try_vec(n, READ)?;
             // SAFETY: as below. Copies bytes, of which each can be other than 0 and 1.
             unsafe { ptr::copy_nonoverlapping(memory, truths.as_mut_ptr(), n) };
             // SAFETY: all bytes were copied.
@@ -331,7 +331,7 @@ impl<'a> NewRecords<'a> {
         Ok(NewArray {
             n: new.list.n,
             written: 0,
-            place: Place::Part(memory.cast(), &new.written),
+            target: Target::Part(memory.cast(), &new.written),
         })
     }
 
@@ -390,10 +390,10 @@ impl InPlace {
 pub(crate) struct NewArray<'a, T> {
     n: usize,
     written: usize,
-    place: Place<'a, T>,
+    target: Target<'a, T>,
 }
 
-enum Place<'a, T> {
+enum Target<'a, T> {
     /// The memory of a column of an array of records, which counts the elements of all its columns. It holds all
     /// elements. Until all of them are counted, it stays and nothing else accesses it.
     Part(NonNull<MaybeUninit<T>>, &'a Cell<usize>),
@@ -409,11 +409,11 @@ impl<'a, T: Element> NewArray<'a, T> {
     /// As for [`create`], whose checks of the type come with [`finish`](Self::finish).
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let n = elements(shape, T::ELEM)?;
-        let place = Place::Buffer(with_capacity(n, NEW)?, core, ty, shape);
+        let target = Target::Buffer(try_vec(n, NEW)?, core, ty, shape);
         Ok(NewArray {
             n,
             written: 0,
-            place,
+            target,
         })
     }
 
@@ -425,23 +425,23 @@ impl<'a, T: Element> NewArray<'a, T> {
             let message = format!("a column has {left} left, got {rows}");
             return Err(Error::invalid(NEW, message));
         }
-        match &mut self.place {
-            Place::Part(..) if n == 0 => Ok(&mut []),
-            Place::Part(memory, _) => {
+        match &mut self.target {
+            Target::Part(..) if n == 0 => Ok(&mut []),
+            Target::Part(memory, _) => {
                 // SAFETY: T: the memory holds `self.n` elements, of which `written` and `n` more are a part.
                 let first = unsafe { memory.add(self.written) };
                 // SAFETY: T: as above. They are not written, so nothing else accesses them, and they live as long
                 // as `self`.
                 Ok(unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), n) })
             }
-            Place::Buffer(buffer, ..) => Ok(&mut buffer.spare_capacity_mut()[self.written..][..n]),
+            Target::Buffer(buffer, ..) => Ok(&mut buffer.spare_capacity_mut()[self.written..][..n]),
         }
     }
 
     /// Counts elements that were written to their places.
     fn has_written(&mut self, n: usize) {
         self.written += n;
-        if let Place::Part(_, all) = self.place {
+        if let Target::Part(_, all) = self.target {
             all.set(all.get() + n);
         }
     }
@@ -454,9 +454,9 @@ impl<'a, T: Element> NewArray<'a, T> {
     /// [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
-        match self.place {
-            Place::Part(..) => Err(Error::invalid(NEW, "a column in place is no array")),
-            Place::Buffer(mut buffer, core, ty, shape) => {
+        match self.target {
+            Target::Part(..) => Err(Error::invalid(NEW, "a column in place is no array")),
+            Target::Buffer(mut buffer, core, ty, shape) => {
                 // SAFETY: `written` counts elements that were written from the first one on.
                 unsafe { buffer.set_len(self.n) };
                 create(core, ty, shape, &buffer)

@@ -6,7 +6,7 @@
 //!
 //! # Consumption
 //!
-//! Lets a call overwrite an argument without changing any other value.
+//! [`make_unique`] lets a call overwrite an argument without changing any other value.
 //!
 //! A Futhark parameter of unique type (`*[n]i32`) is consumed: the compiled program may write the
 //! result into the argument's memory. In Futhark, the type checker proves that nothing uses the
@@ -32,9 +32,10 @@
 //! ## When a copy is made
 //!
 //! [`Core::call`](super::Core::call) applies [`make_unique`] to each consumed argument of an entry
-//! point or operation, and `set_value` in `records` to the array whose element it sets. A count of 0 or
-//! 1 costs one C call and no copy. With a larger count the whole value is duplicated. The copy takes
-//! the argument's place, and the other owners keep the original memory.
+//! point or operation, `set_value` in `records` to the array whose element it sets, and `Host::elements_mut` in
+//! `array` to the array whose elements it lends for writing. A count of 0 or 1 costs one C call and no copy.
+//! With a larger count the whole value is duplicated. The copy takes the argument's place, and the other
+//! owners keep the original memory.
 //!
 //! Where two consumed arguments of one call share a block with each other, both are copied: the
 //! first original is dropped while the lock is held, so it is freed after the call, and the second
@@ -52,7 +53,7 @@
 //! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
 //!   that still read the memory run first: a context has one queue, in order.
 //!
-//! ## Arguments in place
+//! ## Arguments passed by `&mut`
 //!
 //! A consumed argument that is borrowed mutably stays with the caller, so that a call that is refused
 //! before it starts does not lose it. A copy takes the place of a shared original in the same way, also
@@ -68,11 +69,10 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use futhark_sys::table::{self as c, FUT_FIRST_TYPE};
+use futhark_sys::table::FUT_FIRST_TYPE;
 
-use super::batch::Batch;
-use super::buffer::{keep_if_lost, with_capacity};
-use super::context::{Core, Dropped, Locked};
+use super::buffer::{leak_if_lost, try_vec};
+use super::context::{Core, Locked, ToFree};
 use super::failure::Serial;
 use super::trace;
 use crate::error::{Call, Error, ErrorKind, Result};
@@ -90,7 +90,8 @@ pub struct Handle {
 #[derive(Clone, Copy)]
 enum State {
     Live(NonNull<c_void>),
-    /// Consumed through `&mut` by this function of the table, and freed.
+    /// Consumed through `&mut` by this function of the table, and freed. Or given up ([`Handle::forget`]), with a
+    /// number that no function has.
     Spent {
         function: u32,
         failed: bool,
@@ -98,7 +99,7 @@ enum State {
 }
 
 // SAFETY: guarantee L: the pointer is followed only under the context's lock, from any thread,
-// except by the functions that L exempts, which read fields that never change.
+// except by the functions that L exempts and by `part_dims` in `array`, which read fields that never change.
 unsafe impl Send for Handle {}
 // SAFETY: as above: access by a shared handle is locked or reads fields that never change.
 unsafe impl Sync for Handle {}
@@ -132,7 +133,7 @@ impl Handle {
 
     /// Frees the value, which the call of `function` has consumed. Nothing happens if it is spent.
     pub(super) fn spend(&mut self, locked: &mut Locked<'_>, function: usize, failed: bool) {
-        let Some(dropped) = self.dropped() else {
+        let Some(to_free) = self.to_free() else {
             return;
         };
         // First, so that the value is freed once even if freeing it panics.
@@ -140,12 +141,12 @@ impl Handle {
             function: u32::try_from(function).unwrap_or(u32::MAX),
             failed,
         };
-        locked.free(&dropped);
+        locked.free(&to_free);
     }
 
     /// The value to be freed, if the handle has one.
-    fn dropped(&self) -> Option<Dropped> {
-        self.live().map(|value| Dropped {
+    fn to_free(&self) -> Option<ToFree> {
+        self.live().map(|value| ToFree {
             value,
             ty: self.ty,
             serial: self.serial,
@@ -182,7 +183,7 @@ impl Handle {
     pub(super) fn value(&self, operation: &'static str) -> Result<*mut c_void> {
         match self.live() {
             Some(value) => Ok(value.as_ptr()),
-            None => Err(self.spent(operation, "the value")),
+            None => Err(self.spent_error(operation, "the value")),
         }
     }
 
@@ -213,7 +214,7 @@ impl Handle {
         }
         match self.live() {
             Some(value) => Ok(value.as_ptr()),
-            None => Err(self.spent(operation(), &what())),
+            None => Err(self.spent_error(operation(), &what())),
         }
     }
 
@@ -238,7 +239,7 @@ impl Handle {
 
     /// The error for a use of a spent handle; `what` names the value.
     #[cold]
-    pub(super) fn spent(&self, operation: &'static str, what: &str) -> Error {
+    pub(super) fn spent_error(&self, operation: &'static str, what: &str) -> Error {
         let State::Spent { function, failed } = self.state else {
             unreachable!("the handle is spent");
         };
@@ -264,8 +265,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if let Some(dropped) = self.dropped() {
-            self.core.free(dropped);
+        if let Some(to_free) = self.to_free() {
+            self.core.free(to_free);
         }
     }
 }
@@ -275,37 +276,6 @@ impl fmt::Debug for Handle {
         f.debug_tuple("Value")
             .field(&self.table_type().name())
             .finish()
-    }
-}
-
-impl Core {
-    /// Calls an operation that makes a value of `types()[ty]` and reads the values `uses`. Fails if one of them is
-    /// invalid.
-    ///
-    /// # Safety
-    ///
-    /// `call` belongs to this context's table and has one result, a value of this type that is complete when it
-    /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
-    /// reads stays until the batch ends.
-    pub(super) unsafe fn make<'v>(
-        self: &Arc<Core>,
-        ty: u32,
-        operation: &'static str,
-        call: c::Call,
-        input: &[*const c_void],
-        uses: impl IntoIterator<Item = &'v Handle>,
-        batch: Option<&Batch<'_>>,
-    ) -> Result<Handle> {
-        // Before the call: an atomic operation after it would wait until its writes have reached the cache.
-        let core = Arc::clone(self);
-        let mut value: *mut c_void = std::ptr::null_mut();
-        let out = [(&raw mut value).cast()];
-        // SAFETY: the caller promises it; `value` is the place of the result.
-        let (mut locked, serial) = unsafe { self.run(operation, call, &out, input, uses, batch) }?;
-        let value = returned(value, || operation.into())?;
-        locked.progress().hold(serial);
-        // SAFETY: T: a successful call returns a new value of the type.
-        Ok(unsafe { Handle::new(core, value, ty, serial) })
     }
 }
 
@@ -322,8 +292,8 @@ pub(super) fn returned(
 }
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
-/// else shares it. Returns whether it made one, which the caller counts. Comes before every call that overwrites
-/// the value, under the same lock.
+/// else shares it. Returns whether it made one, which the caller counts (for arguments, `make_all_unique` in `call`).
+/// Comes before every call that overwrites the value, under the same lock.
 ///
 /// # Errors
 ///
@@ -348,7 +318,7 @@ pub(super) fn make_unique(
     let copy = returned(copy, operation)?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
     let copy = unsafe { Handle::new(Arc::clone(handle.core()), copy, handle.ty(), 0) };
-    // Drops the original, which is freed when the lock is released.
+    // Drops the original, which `Drop for Locked` (`context`) frees before the lock is released.
     *handle = copy;
     Ok(true)
 }
@@ -413,17 +383,17 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     };
     let mut size: usize = 0;
     let input = [value.value("store")?.cast_const()];
-    // Before the lock: a subscriber may use the context. The size is not known yet.
+    // Before the lock: a subscriber may use the context. The size is not known yet, so this is no `transfer`.
     let _span = trace::call(value.core(), || "store", &[]);
     let (core, out) = (value.core(), [(&raw mut size).cast()]);
     // SAFETY: T; V; `size` is the place of the result.
     let (mut locked, _) = unsafe { core.run("store", stored_size, &out, &input, [value], None) }?;
-    let mut body: Vec<u8> = with_capacity(size, "store")?;
+    let mut body: Vec<u8> = try_vec(size, "store")?;
     let out = [body.as_mut_ptr().cast()];
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
     let stored = unsafe { locked.call(store, &out, &input, || "store".into()) };
     if let Err(error) = stored {
-        return Err(keep_if_lost(value, body, error.into()));
+        return Err(leak_if_lost(value, body, error.into()));
     }
     // SAFETY: S: all bytes are written.
     unsafe { body.set_len(size) };
@@ -449,7 +419,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was
     // read when this returns.
     let made = unsafe { core.make(ty as u32, "restore", restore, &input, [], None) };
-    // The runtime compares element types itself (our validation cannot tell f16 from u16) and fails
+    // The runtime compares element types itself (`check_body` in `stored` cannot tell f16 from u16) and fails
     // without a text; a failing device sets one.
     made.map_err(|error| error.into_kind_if_silent(ErrorKind::Restore))
 }

@@ -25,7 +25,7 @@ pub(super) fn write_frame(program: &str, type_name: &str, body: &[u8]) -> Result
         return Err(fail(message));
     };
     let size = HEAD + program.len() + type_name.len() + body.len();
-    let mut bytes = ffi::with_capacity(size, "store")?;
+    let mut bytes = ffi::try_vec(size, "store")?;
     bytes.extend(MAGIC);
     bytes.extend([VERSION, u8::from(cfg!(target_endian = "big"))]);
     bytes.extend(p.to_le_bytes());

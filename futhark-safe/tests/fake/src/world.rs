@@ -83,7 +83,7 @@ impl World {
     }
 
     /// How many values were copied since the last call of this function.
-    pub fn copies(&self) -> usize {
+    pub fn take_copies(&self) -> usize {
         self.journal.copies.swap(0, Relaxed)
     }
 
