@@ -11,7 +11,8 @@ static inline bool fut_disturbed(struct fut_context *c) {
   return c->ctx->error != NULL || c->text.length != 0;
 }
 
-// Fetches the pending error of the runtime's context.
+// Fetches the pending error of the runtime's context. The hooks have recorded its words and cause (fut_set_error in
+// fut_hooks.h); fut_origin, there too, tells whether it can be that of an earlier call.
 static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   struct fut_failure *f = &c->failures[which];
   char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);

@@ -217,7 +217,7 @@ static __thread struct {
   struct fut_worker *worker;  // set on worker threads
   struct fut_context *lent;   // the most recently lent context
   struct fut_text *text;
-  size_t wanted;              // not 0: the caller handles NULL for a request of this size
+  size_t wanted;              // not 0: the caller handles NULL for a request of this size (fut_no_memory in fut_hooks.h)
   bool zero;                  // fresh memory is zeroed: see fut_context_start
   uint32_t n_held;
   pthread_mutex_t *held[FUT_MAX_HELD];

@@ -7,9 +7,17 @@
 
 #ifndef FUT_AFTER_PROGRAM
 
-// Missing memory has two routes. Memory of arrays and scratch (fut_host_alloc, fut_lexical_realloc):
-// the hook sets the context's error, the scheduler passes it from a worker to the call, and
-// fut_settle returns FUT_MEMORY. Memory of the runtime's own structs (fut_memory): the runtime does
+// Missing memory has two routes.
+//
+// Memory of arrays and scratch is an error of the call, after which the context still works:
+// 1. fut_host_alloc sets `wanted`, and the runtime calls fut_malloc -> fut_memory -> fut_no_memory, which returns NULL because
+//    `wanted` is the size. (fut_lexical_realloc, for scratch, calls fut_tracked_realloc, which returns NULL.)
+// 2. fut_host_alloc releases free blocks and retries. Then it marks the call by fut_note_memory, and sets the context's error.
+// 3. On a worker the task of the program returns an error, which the runtime passes to the call in scheduler->error.
+// 4. The wrapper gets it as `rc`: FUT_LEAVE -> fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
+// 5. In futhark-safe: Locked::call -> Locked::failed (ffi/context.rs) -> Failure::error (ffi/failure.rs), an OutOfMemory.
+//
+// Memory of the runtime's own structs (fut_memory): the runtime does
 // not check it, so the hook ends the call by fut_fatal, which returns FUT_LOST (FUT_MEMORY while a
 // context is created).
 
@@ -84,7 +92,7 @@ static struct fut_context *fut_current(void) {
 // --- Memory of the runtime -------------------------------------------------
 //
 // The runtime does not check the allocations of structures and counts, so a failed one ends the call.
-// If the runtime or our own code handles NULL, it has set `wanted` to the requested size.
+// Where NULL is handled, our code around the allocation has set `wanted` to the requested size.
 
 // Not inline: short calls allocate, and the text would take space on their stack.
 __attribute__((noinline, cold)) static void *fut_no_memory(size_t size) {

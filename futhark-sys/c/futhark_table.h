@@ -107,7 +107,8 @@ struct fut_function {
   uint32_t n_in;
   uint32_t n_tuning_params;
   const char *const *tuning_params;  // entry points: the names of the parameters that influence it
-  fut_call call;  // refuses to return the payload of a sum of another variant
+  // Refuses to return the payload of a sum of another variant. FUT_WRAP_ENTRY, FUT_WRAP_OPERATION or FUT_WRAP_VARIANT
+  fut_call call;
 };
 
 // One component of an opaque value in memory. Rank 0: a scalar at `offset`; otherwise a pointer to an
@@ -138,7 +139,8 @@ struct fut_failure {
   const char *text;   // the unchanged message of the runtime
 };
 
-// A type that is not a scalar. Operations that a type lacks are NULL.
+// A type that is not a scalar. Operations that a type lacks are NULL. Beside each operation: the macro in fut_wrappers.h that
+// makes its wrapper, for arrays of scalars / for opaque values if they differ.
 struct fut_type {
   const char *name;  // the name in the manifest
   uint32_t kind;
@@ -150,37 +152,39 @@ struct fut_type {
   // The largest reference count of the value's memory. 1: nothing else shares it; 0: the value has
   // no memory; otherwise the memory is shared or not counted.
   int32_t (*references)(const void *value);
-  fut_call free;       // in: value
-  fut_call duplicate;  // out: value; in: value
-  fut_call shape;      // out: const int64_t *; in: value
+  fut_call free;       // in: value. FUT_WRAP_FREE
+  fut_call duplicate;  // out: value; in: value. FUT_WRAP_DUPLICATE
+  fut_call shape;      // out: const int64_t *; in: value. FUT_WRAP_SHAPE
   // out: value; in: data, const int64_t dims[rank]. The data of an opaque array is
   // one pointer per element. Arrays of scalars have a third argument, `const int32_t later`: if it is
   // not 0, a GPU backend can read the data until a later wait (see `sync`). On host backends their data
   // can be NULL: the elements are not initialised, and the caller writes them before any other call
   // gets the value.
-  fut_call create;
+  fut_call create;     // FUT_WRAP_NEW / FUT_WRAP_OPAQUE_NEW
   // out: data; in: value, const int32_t later. If `later` is not 0, a GPU backend can write the data
   // until a later wait; the value may be changed or freed before that.
-  fut_call values;
-  fut_call index;      // out: element; in: value, const int64_t indices[rank]
-  fut_call set;        // in: value, element, const int64_t indices[rank]; changes the value
-  fut_call stored_size; // out: size_t; in: value
-  fut_call store;      // out: bytes, whose number is stored_size; in: value
-  fut_call restore;    // out: value; in: bytes
+  fut_call values;     // FUT_WRAP_VALUES
+  // out: element; in: value, const int64_t indices[rank]
+  fut_call index;      // FUT_WRAP_INDEX / FUT_WRAP_OPAQUE_INDEX
+  // in: value, element, const int64_t indices[rank]; changes the value
+  fut_call set;        // FUT_WRAP_OPAQUE_SET
+  fut_call stored_size; // out: size_t; in: value. FUT_WRAP_STORED_SIZE
+  fut_call store;      // out: bytes, whose number is stored_size; in: value. FUT_WRAP_STORE
+  fut_call restore;    // out: value; in: bytes. FUT_WRAP_RESTORE
   // Arrays of scalars: the backend's own memory, which is an address on the host, a cl_mem, a
   // CUdeviceptr or a hipDeviceptr_t, converted to a pointer. Elements are in row-major order, as in
-  // `values`.
-  fut_call raw_memory; // out: void *; in: value. Does not enter the context, like `shape`
+  // `values`. out: void *; in: value. Does not enter the context, like `shape`.
+  fut_call raw_memory; // FUT_WRAP_RAW_MEMORY
   // out: value; in: memory, const int64_t dims[rank]. The memory is borrowed: it is never freed
   // here, and always counts as shared.
-  fut_call borrow;
+  fut_call borrow;     // FUT_WRAP_BORROW
   // Host backends: arrays of records of scalars, at any depth, whose components are the columns, in the
   // order of the fields. Shapes of columns can differ only if plain C calls made the array.
   // out: struct fut_column[n_components]; in: value.
-  fut_call columns;
+  fut_call columns;    // FUT_WRAP_COLUMNS
   // out: value, struct fut_column[n_components]; in: const int64_t dims[rank]. The elements are not
   // initialised, and the caller writes them before any other call gets the value.
-  fut_call create_columns;
+  fut_call create_columns; // FUT_WRAP_COLUMNS
 };
 
 // The settings of a context: FUT_SET_name.
