@@ -21,6 +21,19 @@
 //! * `buffer`: memory of the host that receives elements
 //! * `trace`: spans of the crate `tracing`, with that feature
 //!
+//! The ways of an upload, of the call of an entry point and of a download:
+//!
+//! ```text
+//! Context::array ─▶ create ─▶ Core::make ─▶ Core::run ─┐                      array.rs, context.rs
+//! a generated method ─▶ Core::call ─▶ make_unique ─────┤                      call.rs, value.rs
+//! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ───────┤                      array.rs, context.rs
+//!                           └─▶ a copy from raw_memory, without a lock (host)
+//!                                                      ▼
+//!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         context.rs, fut_calls.h, fut_wrappers.h
+//!                     ─▶ the generated function ─▶ FUT_LEAVE                  fut_calls.h
+//!     a failure: fut_settle ─▶ Locked::failed ─▶ Failure::error               fut_calls.h, context.rs, failure.rs
+//! ```
+//!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
 //! * **T** (table): a [`Table`](futhark_sys::table::Table) obeys `futhark_table.h`; the caller of
