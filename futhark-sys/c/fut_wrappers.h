@@ -17,7 +17,15 @@
 #define FUT_VALUE_OUT(i, type) (struct type **)out[i]
 
 // `arguments`: validation before the call; `results`: steps after the call; `...`: FUT_FREE_RESULT for each result
-// that is a value.
+// that is a value. For `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, this is in short
+//
+//   static int32_t fut_w_futhark_entry_add_to(struct fut_context *c, void *const *out, const void *const *in) {
+//     // FUT_CHECK_ARGUMENT (fut_sizes.h): refuses in[0] and in[1] if they have an impossible shape.
+//     int rc = futhark_entry_add_to(c->ctx, (struct futhark_f32_1d **)out[0], in[0], in[1]);
+//     // FUT_CHECK_RESULT (fut_sizes.h): an impossible shape of *out[0] sets rc. Scalar results: FUT_SYNC waits.
+//     // FUT_LEAVE (fut_calls.h): on failure, fetches the message, frees *out[0], and returns why.
+//     return FUT_OK;
+//   }
 #define FUT_WRAP_ENTRY(f, arguments, call, results, ...) \
   FUT_WRAPPER(fut_w_##f) {                               \
     FUT_UNUSED arguments int rc = f call;                \
