@@ -152,7 +152,7 @@ impl fmt::Debug for Array {
 }
 
 impl Context {
-    /// Makes an array that borrows memory, as [`crate::Context::array_from_raw`].
+    /// Creates an array that borrows memory, as [`crate::Context::array_from_raw`].
     ///
     /// # Errors
     ///
