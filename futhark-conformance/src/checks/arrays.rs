@@ -1,5 +1,5 @@
 //! The checks of array types, without any entry point: `arrays` copies whole arrays, `index` reads single
-//! elements, and `raw` reads the memory of an array without a copy.
+//! elements, and `raw` views the memory of arrays and of their copies, which have memory of their own.
 
 use crate::compare::{Within, compare, position};
 use crate::harness::calls::download;
@@ -24,7 +24,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
 
 /// Reads single elements inside and outside of the bounds.
 pub fn index(env: &Env<'_>, cases: &mut Cases<'_>) {
-    // Errors are slow there, so the C function gets wrong indices of one array only.
+    // On simulated and emulated devices errors are slow, so the C function gets wrong indices of one array only.
     let is_slow = env.device().is_slow();
     each_type(env, cases, "index", |context, array, random| {
         if array.ops.index.is_none() {
@@ -63,8 +63,8 @@ pub fn raw(env: &Env<'_>, cases: &mut Cases<'_>) {
     });
 }
 
-/// Runs a case for each array type of the program. `Cases::run` (`harness/cases.rs`) calls the closure, and sends its
-/// result to the parent.
+/// Runs a case for each array type of the program. `Cases::perform` (`harness/cases.rs`) calls the closure, and sends
+/// its result to the parent.
 fn each_type(
     env: &Env<'_>,
     cases: &mut Cases<'_>,
@@ -85,7 +85,7 @@ fn new_array(context: &Context, contents: &HostValue) -> CheckResult<Array> {
     Ok(context.array_from_bytes(elem, shape, contents.bytes())?)
 }
 
-/// A copy of an array and its copy back must have the same bits.
+/// An array that is made of bytes must give the same bytes back, by `values` and as users read it.
 fn keeps_array(context: &Context, contents: &HostValue) -> CheckResult {
     let at = |stop: Stop| stop.at(&contents.type_text());
     let mut buffer = contents.bytes().to_vec();
@@ -105,7 +105,7 @@ fn keeps_array(context: &Context, contents: &HostValue) -> CheckResult {
     Ok(compare(&back, contents, Within::Bits)?)
 }
 
-/// Arrays that exist at the same time must not affect each other, in any order of their frees.
+/// Arrays that exist at the same time must not affect each other. They are freed in another order than they were made.
 fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> CheckResult {
     let mut values = Vec::new();
     for number in 0..8 {
@@ -146,7 +146,8 @@ fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue 
     HostValue::of_bits(elem, &shape, patterns)
 }
 
-/// Quiet and signalling NaNs, with both signs and with payloads; the lower halves of some are NaNs of `f32`.
+/// Quiet and signalling NaNs, with both signs and with payloads. The first four are NaNs of `f64`; the lower halves of
+/// the last three are NaNs of `f32`.
 const NANS: [u64; 6] = [
     0x7ff8_0000_0000_0000,
     0xfff8_0000_0000_0001,
@@ -156,8 +157,8 @@ const NANS: [u64; 6] = [
     0x7f80_0001_ff80_1234,
 ];
 
-/// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with all extents
-/// different, and with one long dimension.
+/// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with different extents
+/// ([`inner_shape`]), and with one long dimension.
 fn shapes(rank: usize) -> Vec<Vec<usize>> {
     let with = |changed: usize, extent: usize, other: usize| {
         (0..rank)
@@ -174,7 +175,8 @@ fn shapes(rank: usize) -> Vec<Vec<usize>> {
     shapes
 }
 
-/// A shape with different extents, all above 1, so that swapped dimensions give another shape.
+/// A shape with extents above 1, of which the first four are different, so that swapping these dimensions gives another
+/// shape.
 fn inner_shape(rank: usize) -> Vec<usize> {
     (0..rank)
         .map(|dim| if dim < 4 { dim + 2 } else { 2 + dim % 2 })
@@ -229,7 +231,7 @@ pub(super) fn outside(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
     })
 }
 
-/// The bytes of `$elements`, an expression that reads elements of the type `$T`, which has the element type `$elem`.
+/// Evaluates `$elements`, in which `$T` is the Rust type of `$elem`, and returns the bytes.
 macro_rules! bytes_of {
     ($elem:expr, $T:ident => $elements:expr) => {
         bytes_of!($elem, $T => $elements;
@@ -249,7 +251,8 @@ macro_rules! bytes_of {
     };
 }
 
-/// The array as `values` copies it, also on host backends, where other downloads read its memory.
+/// The array as the C function `futhark_values_...` copies it. A batch calls it on host backends, too, where other
+/// downloads read the array's memory.
 fn copied_by_c(context: &Context, array: &Array, elem: ElemType) -> CheckResult<HostValue> {
     let bytes = bytes_of!(elem, T => context.batch(|batch| batch.to_vec::<T>(array))?.into_vec()?);
     Ok(HostValue::new(elem, array.shape(), bytes))

@@ -24,16 +24,18 @@ const LOOKS: usize = 13;
 /// The growth in bytes between two measurements that is ignored, about two pages.
 const NOISE: u64 = 8 << 10;
 
-/// The number of repetitions between two measurements, and the time after which fewer suffice.
+/// The number of repetitions between two measurements.
 const TIMES: usize = 1500;
+/// The time after which fewer repetitions suffice, but not fewer than [`AT_LEAST`].
 const LONG_ENOUGH: Duration = Duration::from_millis(5);
 
 /// The least number of repetitions, unless they take too long. With these, the smallest leak, 32
 /// bytes of the heap, exceeds the noise, also on a busy machine.
 const AT_LEAST: usize = 500;
+/// The time after which even fewer suffice.
 const FAR_TOO_LONG: Duration = Duration::from_millis(100);
 
-/// The duration of one repetition, in seconds, above which there are none.
+/// If one repetition takes longer, in seconds, the case is skipped.
 const TOO_LONG: f64 = 0.25;
 
 /// The number of entry points to call repeatedly.
@@ -130,7 +132,7 @@ fn failing_calls(env: &Env<'_>, cases: &mut Cases<'_>) {
 fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> CheckResult {
     let mut maker = Maker::new(env, context, "leaks", 2);
     watch(|| {
-        // A new value each time, because a surplus reference only leaks when the value is freed.
+        // A new value each time, because a reference too many shows as a leak only once the value is freed.
         let value = maker.value(TypeRef::Type(id))?;
         // Reads all parts.
         Content::take(env.program(), TypeRef::Type(id), &value, Reading::Elements)?;
@@ -194,9 +196,10 @@ static TAKEN: Mutex<Vec<Pieces>> = Mutex::new(Vec::new());
 fn soak() -> CheckResult {
     const PIECES: usize = 4096;
     const ROUNDS: usize = 512;
-    /// At the end of the heap, memory that the process has touched can follow pages that it has
-    /// not. Two mebibytes of new pages in sequence are behind all of it.
+    /// Stops after this many rounds in a row that grew the process, 2 MiB. Fewer could be untouched
+    /// pages in the middle of the heap.
     const FIRST: usize = 16;
+    /// After the first call, fewer suffice.
     const LATER: usize = 2;
     let mut taken = locked(&TAKEN);
     let enough = if taken.is_empty() { FIRST } else { LATER };

@@ -7,6 +7,8 @@
 //! 1. [`compile_and_check`]: `compile`, and on its artifact `manifest`, `header`, `symbols` and `plain`.
 //! 2. [`check_in_context`]: the start of `lifecycle`, then each check that needs a context, in the order of
 //!    [`ALL`], then the end of `lifecycle`.
+//!
+//! `--check` is applied twice: to whole checks by `Cases::wants`, to single cases by `Cases::perform`.
 
 mod arrays;
 mod artifact;

@@ -34,7 +34,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         cases.run_in_context(env, "store", &case("there and back"), |context| {
             there_and_back(env, context, ty)
         });
-        // Jobs of backend c compare with nothing: a library for another backend would have to be
+        // Jobs of backend c are not compared with another backend: a library for another backend would have to be
         // compiled first, and the jobs of that backend make the same exchange.
         if program.backend != Backend::C {
             cases.run_in_context(env, "store", &case("with c"), |context| {
@@ -47,7 +47,8 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     }
 }
 
-/// Whether the elements of a type are units. Their stored bytes are uninitialised memory.
+/// Whether the elements of a type are units. Their stored bytes are uninitialised memory, or zeros
+/// where units take no memory (`FUT_CLEAR_UNITS` in `fut_wrappers.h`).
 fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
     let structure = ty.as_type().and_then(|id| program.get(id).as_opaque());
     match structure.map(|opaque| &opaque.structure) {
@@ -87,7 +88,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult 
     Ok(())
 }
 
-/// A restored value must have its own memory: changing the bytes must not affect it.
+/// A restored value must have its own memory: it must not use the bytes after the call.
 fn restore_and_forget(context: &Context, stored: &Stored) -> CheckResult<Opaque> {
     let copy = stored.clone();
     let restored = context.restore(&copy);

@@ -35,7 +35,8 @@ pub struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs the program on a candidate. A panic is a bug in this program, and says nothing about other devices.
+    /// Runs the program on a candidate. A panic is a bug of futhark-conformance, and says nothing about
+    /// other devices.
     fn try_device(&self, candidate: &Device) -> Device {
         let probe = AssertUnwindSafe(|| (self.probe)(candidate));
         catch_unwind(probe).unwrap_or_else(|panic| Device {
@@ -53,7 +54,8 @@ const NO_MORE: [&str; 2] = ["Could not find acceptable", "No suitable"];
 
 /// Finds the devices of each backend by running a small program.
 ///
-/// Every device that a backend lists is included, on any platform; devices with equal names count once.
+/// The result has the devices of each backend up to the first that fails, at most `MOST`. Devices with equal names
+/// count once.
 /// Every backend is in the result: without a usable device, with the reason.
 #[must_use]
 pub fn find(search: &Search<'_>) -> Vec<Device> {
@@ -87,7 +89,8 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
         .collect();
     if !missing.is_empty() {
         for mut device in emulated(&missing, search) {
-            // The emulated device replaces the real one, and says why the real one is not used.
+            // The emulated device replaces the real one, and says why the real one is not used. There is only one,
+            // since `try_all` ends after the first device that fails.
             let is_real = |other: &mut Device| other.backend == device.backend;
             if let Some(real) = devices.extract_if(.., is_real).next() {
                 device.reason = match device.usable {
@@ -106,8 +109,9 @@ fn can_be_emulated(backend: Backend) -> bool {
     matches!(backend, Backend::Cuda | Backend::Hip)
 }
 
-/// Tries device 0, 1, … of a backend on one platform, of which `first` is device 0. Ends after the last device, or
-/// after the first one that fails, because the following devices may fail with the same error.
+/// Tries device 0, 1, … of a backend, or of the platform that the environment of `first` selects; `first` is device 0.
+/// Ends after the last device, or after the first one that fails, because the following devices may fail with the same
+/// error.
 fn try_all(first: &Device, search: &Search<'_>) -> Vec<Device> {
     let mut devices = vec![tried(first, search)];
     for number in 1..MOST {
@@ -147,6 +151,7 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
                 Device {
                     // It needs no hardware. If it does not work, its jobs must fail.
                     usable: true,
+                    // At most one of them is not empty: see `probe_device`.
                     failure: tried.failure + &tried.reason,
                     reason: String::new(),
                     // Reports use this name instead of the one that the driver returns.
@@ -179,8 +184,8 @@ fn tried(candidate: &Device, search: &Search<'_>) -> Device {
     device
 }
 
-/// The PoCL that `ci/setup` installed, if it is: an OpenCL platform, tested beside Oclgrind, that compiles
-/// kernels for the host CPU and runs them asynchronously. The caller must probe it.
+/// The PoCL that `ci/setup` installed; `None` if it is not installed. PoCL is an OpenCL platform, tested beside
+/// Oclgrind, that compiles kernels for the host CPU and runs them asynchronously. The caller must probe it.
 fn pocl(search: &Search<'_>) -> Option<Device> {
     let root = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN")?);
     let library = root.join("pocl/lib/host/libpocl.so");
@@ -216,8 +221,8 @@ pub(super) fn is_pocl(name: &str) -> bool {
     name.starts_with("Portable Computing Language")
 }
 
-/// The device with options for programs that PoCL 3.1 refuses as OpenCL C 3.0, as those of Futhark
-/// 0.27.1; `None` for another device.
+/// For PoCL, which `name` tells: the device with options for programs that PoCL 3.1 refuses as OpenCL C 3.0, as those
+/// of Futhark 0.27.1. `None` for another device. `device` has no name before it was probed.
 pub(crate) fn for_newer_compilers(device: &Device, name: &str) -> Option<Device> {
     is_pocl(name).then(|| Device {
         options: vec!["-cl-std=CL1.2".to_owned()],

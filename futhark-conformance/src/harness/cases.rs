@@ -150,8 +150,8 @@ pub type CheckResult<T = ()> = Result<T, Stop>;
 /// a slow program takes bounded time.
 pub const MAX_OVERRUNS: usize = 3;
 
-/// A remark on the case that runs, for its result if it passes: for example, that it tried fewer
-/// inputs than usual. Clones share it.
+/// A remark on the case that runs: for example, that it tried fewer inputs than usual. It becomes the
+/// message of the result, if the case passes. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Remark(Arc<Mutex<String>>);
 
@@ -175,7 +175,7 @@ pub struct Cases<'a> {
     out: &'a mut dyn Write,
     checks: &'a [CheckPattern],
     earlier: &'a Earlier,
-    /// The names of all cases so far.
+    /// The names of the cases that this process has begun.
     known: HashSet<String>,
     /// A case fails if the emulated device reports misuse during it.
     watch: Option<Watch>,
@@ -184,8 +184,8 @@ pub struct Cases<'a> {
 }
 
 impl<'a> Cases<'a> {
-    /// The cases that match a pattern of `checks`, or all if there is none, and that have not ended in
-    /// an earlier process; reported to `out`.
+    /// Runs cases that match a pattern of `checks`, or all if there is none, and that have not ended in
+    /// an earlier process, and those that later cases need. Reports to `out`.
     pub fn new(
         out: &'a mut dyn Write,
         checks: &'a [CheckPattern],
@@ -246,8 +246,9 @@ impl<'a> Cases<'a> {
         }
     }
 
-    /// Runs a case with generated inputs, as [`Cases::run_in_context`]. It is skipped if it takes longer than
-    /// [`Env::limit`], or fails with an excuse.
+    /// Runs a case with generated inputs, and drops the shared context after a failure, as
+    /// [`Cases::run_in_context`] does. The case is skipped if it takes longer than [`Env::limit`], or fails with an
+    /// excuse.
     pub fn run_generated(
         &mut self,
         env: &Env<'_>,
@@ -267,7 +268,7 @@ impl<'a> Cases<'a> {
     }
 
     /// Runs a case that later ones need: also if it is not selected, and in each process of the job,
-    /// unless it has ended one.
+    /// unless it killed an earlier process.
     pub fn run_always(
         &mut self,
         check: &str,
@@ -326,6 +327,8 @@ impl<'a> Cases<'a> {
         body: impl FnOnce() -> CheckResult,
     ) -> Ran {
         let name = case.name();
+        // A case runs if later cases need it, or if it is new and selected. After too many overruns, a new case with a
+        // budget is skipped, or not reported if it is needed. A case that killed an earlier process fails at once.
         let is_new = !self.earlier.ended.contains(&name);
         let runs = case.is_needed || is_new && self.is_selected(&case.check, &case.case);
         let is_out_of_time =
@@ -404,7 +407,7 @@ fn caught(body: impl FnOnce() -> CheckResult) -> CheckResult {
     })
 }
 
-/// The number of different reports to show; repeated lines count once.
+/// The number of different reports to show; repeated lines in a row count once.
 const MOST_LINES: usize = 5;
 
 /// The file that the emulated device writes its misuse reports to. Each report is read once.
@@ -482,7 +485,7 @@ mod tests {
             .collect()
     }
 
-    /// Earlier processes in which these cases have ended, the fatal ones by ending a process.
+    /// Earlier processes in which these cases have ended; `fatal`: those that killed it.
     fn after(ended: &[&str], fatal: &[&str]) -> Earlier {
         let owned = |name: &&str| (*name).to_owned();
         Earlier {

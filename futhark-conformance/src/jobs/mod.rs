@@ -1,10 +1,11 @@
 //! The parent's side: checks a job in child processes, until every case has a result.
 //!
 //! Worker threads take jobs from a [`Queue`], and [`check_job`] each. `process` starts a child, waits for it, and kills
-//! it. The result of a case, a `CaseResult`, takes this way:
+//! it. The result of a case, a `CaseResult`, takes this way (the case is one of `arrays`):
 //!
 //! ```text
-//! child:  the closure of a check ─▶ Cases::perform ─▶ Event::End             harness/cases.rs, protocol.rs
+//! child:  check_program ─▶ check_in_context ─▶ each_type ─▶ run_in_context   child.rs, checks/mod.rs, checks/arrays.rs
+//!         ─▶ Cases::perform calls the closure of the check ─▶ Event::End     harness/cases.rs, protocol.rs
 //!                                                         │ pipe: a line of JSON on the child's standard output
 //! parent: Process::listen ─▶ JobState::handle ─▶ Update::End                 jobs/process.rs, this file
 //!         ─▶ `judge_and_send` in check_job: Expectations::judge              this file, expect.rs
@@ -19,7 +20,7 @@
 //! |---|---|---|
 //! | by the budget of something that later cases need (`Cases::run_quietly`) | none | goes on with the others |
 //! | by the budget of a case (`Cases::run_generated`) | skipped | goes on with the others |
-//! | in a case, in any other way | a failure | goes on with the others |
+//! | in a case, in any other way | a failure; skipped if the case has an excuse | goes on with the others |
 //! | between two cases | a failure of `lifecycle: process` | none |
 //!
 //! Every child runs what later cases need, such as compiling and loading. What has ended a child fails

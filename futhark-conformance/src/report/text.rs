@@ -1,5 +1,5 @@
 //! The report as text: for terminals and logs, `templates/report.txt`, and as Markdown for the page of a CI job,
-//! `templates/report.md`.
+//! `templates/report.md`. The templates call functions of this file, and use its constants, as `self::NAME`.
 
 use super::groups::{Group, start};
 use super::summary::{Counts, Summary};

@@ -414,6 +414,7 @@ impl<'c> Plan<'c> {
         run.compilers = compilers.iter().chain(&against).cloned().collect();
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
+        // With `--backend`, only these backends were probed (`setup::find_devices`).
         let chosen =
             devices::devices_to_run(&devices, &config.machine.backends).map_err(could_not_run)?;
         let jobs = jobs_of(corpus, &chosen, &compilers, &config.checks);
