@@ -1,4 +1,5 @@
-// Comes after the generated code and fut_config.h: ends wrappers, creates and frees contexts.
+// Comes after the generated code and fut_config.h: enters and ends wrappers, counts references, creates and frees
+// contexts, and lends them to plain calls.
 
 // --- The end of a call ---------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // The guard: a fatal failure in generated code ends the call instead of the process.
 //
-// Each wrapper sets a jump target (`struct fut_guard`) before it enters the
-// generated code. Hooks of `exit`, `abort` and others call `fut_fatal`, which stores
+// `fut_enter` sets a jump target (`struct fut_guard`) before it calls a wrapper,
+// which calls the generated code. Hooks of `exit`, `abort` and others call `fut_fatal`, which stores
 // the reason and jumps; it skips only C frames. The context is marked as lost and
 // is never entered again, because its locks and counts can be inconsistent. Its
 // memory is freed with it, see below.

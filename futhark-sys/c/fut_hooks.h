@@ -12,14 +12,20 @@
 // Memory of arrays and scratch is an error of the call, after which the context still works:
 // 1. fut_host_alloc sets `wanted`, and the runtime calls fut_malloc -> fut_memory -> fut_no_memory, which returns NULL because
 //    `wanted` is the size. (fut_lexical_realloc, for scratch, calls fut_tracked_realloc, which returns NULL.)
-// 2. fut_host_alloc releases free blocks and retries. Then it marks the call by fut_note_memory, and sets the context's error.
-// 3. On a worker the task of the program returns an error, which the runtime passes to the call in scheduler->error.
+// 2. fut_host_alloc releases free blocks and retries. Then it marks the call by fut_note_memory, and sets the context's error,
+//    by which the runtime's memblock_alloc sees that the memory is missing. That function puts its own text before ours, and
+//    returns FUTHARK_OUT_OF_MEMORY, by fut_allocate, to the program. (fut_lexical_realloc sets mark and error, and returns
+//    this code itself.)
+// 3. On a worker the task of the program returns it, and run_subtask passes it to the call in scheduler->error.
+//    fut_workers.h is not involved.
 // 4. The wrapper gets it as `rc`: FUT_LEAVE -> fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
-// 5. In futhark-safe: Locked::call -> Locked::failed (ffi/context.rs) -> Failure::error (ffi/failure.rs), an OutOfMemory.
+// 5. In futhark-safe: Locked::call -> Locked::failed (ffi/context.rs) -> Progress::failed -> attributed -> Failure::error
+//    (ffi/failure.rs), an OutOfMemory; then, in Core::call, `failure` (ffi/call.rs).
 //
-// Memory of the runtime's own structs (fut_memory): the runtime does
-// not check it, so the hook ends the call by fut_fatal, which returns FUT_LOST (FUT_MEMORY while a
-// context is created).
+// Memory of the runtime's own structs (fut_memory): the runtime does not check it, so the hook ends the call by fut_fatal:
+// _longjmp -> fut_after_jump (fut_guard.h), and fut_enter returns FUT_LOST (fut_context_new: FUT_MEMORY).
+// On a worker fut_fatal calls fut_worker_stop, which marks the crew as dead and keeps the text. The thread of the call sees
+// the mark in fut_check_crew (fut_workers.h) or fut_settle, and calls fut_fatal itself.
 
 #if defined(_WIN32)
 #include "fut_windows.h"

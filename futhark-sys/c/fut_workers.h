@@ -1,7 +1,7 @@
 // multicore only: stops all threads of the runtime when one of them fails fatally.
 //
-// A failure is fatal if the runtime would end the process. Missing memory for arrays is none: the
-// runtime returns it as an error (see fut_hooks.h).
+// A failure is fatal if the runtime would end the process. Missing memory for arrays is not
+// fatal: the runtime returns it as an error (see fut_hooks.h).
 //
 // A thread that fails fatally releases its mutexes, marks the crew as dead and stops. Every other worker calls
 // pthread_mutex_lock or pthread_cond_wait before it takes or passes on work; these hooks test the

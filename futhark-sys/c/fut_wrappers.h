@@ -117,6 +117,19 @@
     return fut_count(((const struct type *)value)->mem.references);   \
   }
 
+// For `[]f32`, this is in short
+//
+//   static int32_t fut_w_futhark_new_f32_1d(struct fut_context *c, void *const *out, const void *const *in) {
+//     const int64_t *dims = in[1];
+//     struct futhark_f32_1d *value = futhark_new_f32_1d(c->ctx, (const float *)in[0], dims[0]);
+//     *(void **)out[0] = value;
+//     int rc = value == NULL;
+//     // FUT_SYNC_NOW: waits for the transfer, unless *in[2] is not 0.
+//     // FUT_LEAVE (fut_calls.h): on failure, fetches the message, frees *out[0], and returns why.
+//     return FUT_OK;
+//   }
+//
+// If in[0] is NULL, fut_no_data takes its place: nothing is copied (fut_memmove in fut_hooks.h).
 #define FUT_WRAP_NEW(f, type, elem, free, ...)                             \
   FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *dims = in[1];                                \

@@ -75,7 +75,7 @@
 #define FUT_ENTRY_POINT 1u
 
 // Flags of `struct fut_table`.
-#define FUT_HARDENED 1u // sizes and divisions are checked
+#define FUT_HARDENED 1u // sizes and divisions are checked, and bounds that the Futhark compiler does not check
 #define FUT_GPU 2u      // results of array type can be pending when a call returns
 
 // A context, with its configuration and the state of the hooks.
@@ -107,7 +107,8 @@ struct fut_function {
   uint32_t n_in;
   uint32_t n_tuning_params;
   const char *const *tuning_params;  // entry points: the names of the parameters that influence it
-  // Refuses to return the payload of a sum of another variant. FUT_WRAP_ENTRY, FUT_WRAP_OPERATION or FUT_WRAP_VARIANT
+  // The wrapper, by FUT_WRAP_ENTRY, FUT_WRAP_OPERATION or FUT_WRAP_VARIANT. It refuses to return the payload of a sum of
+  // another variant.
   fut_call call;
 };
 

@@ -15,7 +15,7 @@ use crate::table::{self, Table};
 /// # Errors
 ///
 /// [`ErrorKind::File`]: the file cannot be loaded. [`ErrorKind::Symbol`]: it has no such symbol.
-/// [`ErrorKind::Table`]: its table belongs to another version of this crate, or fails its self-test.
+/// [`ErrorKind::Table`]: its table belongs to another version of this crate, or has an invalid text.
 ///
 /// # Safety
 ///

@@ -1,8 +1,7 @@
 //! The table of functions of one program and backend.
 //!
-//! [`Table`] is a validated reference to a [`Raw`] table: its version and size match this crate, its
-//! text is UTF-8, and its self-test passed. Calling its functions is `unsafe`; `c/futhark_table.h`
-//! documents their arguments.
+//! [`Table`] is a validated reference to a [`Raw`] table: its version and size match this crate, and its
+//! text is UTF-8. Calling its functions is `unsafe`; `c/futhark_table.h` documents their arguments.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;

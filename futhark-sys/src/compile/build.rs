@@ -122,7 +122,8 @@ impl Build {
         }
     }
 
-    /// Enables (the default) or disables checked sizes and divisions.
+    /// Enables (the default) or disables checked sizes and divisions, and checks of bounds that the Futhark
+    /// compiler omits.
     ///
     /// Without them a size that overflows in the generated code causes a write outside of
     /// an array, and `i64.min / -1` ends the process: see SAFETY.md.

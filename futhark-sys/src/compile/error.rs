@@ -32,7 +32,7 @@ pub enum ErrorKind {
     Vendored,
     /// The source file does not exist.
     NoSource,
-    /// A build does not support the backend: it is not one of [`BACKENDS`](super::BACKENDS).
+    /// A build does not support the backend: it is not one of [`BACKENDS`].
     Backend,
     /// An option ([`Build::option`](super::Build::option)) that a build cannot use.
     Option,

@@ -47,7 +47,7 @@ pub(super) fn elem_number(elem: ElemType) -> usize {
     before.count()
 }
 
-/// "dims[0], dims[1]" and the like.
+/// For rank 2: `name[0], name[1]`.
 pub(super) fn indexed(name: &str, rank: usize) -> String {
     let all: Vec<_> = (0..rank).map(|i| format!("{name}[{i}]")).collect();
     all.join(", ")
