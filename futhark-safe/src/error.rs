@@ -10,8 +10,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// A failure: its kind, the operation that reports it, and the text of the C side.
 ///
 /// `{}` prints it without its [source](std::error::Error::source), `{:#}` with it: for
-/// [`Compile`](ErrorKind::Compile) and [`Load`](ErrorKind::Load) the source says why. Its size is one pointer,
-/// so that results stay small. A clone shares the source.
+/// [`Compile`](ErrorKind::Compile) and [`Load`](ErrorKind::Load) the source says why. A clone shares the source.
+///
+/// An `Error` has the size of a pointer, so that results stay small.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -20,7 +21,7 @@ struct Inner {
     kind: ErrorKind,
     operation: Call,
     origin: Origin,
-    /// This crate's message. Empty if the C text suffices.
+    /// The message of this crate or of futhark-sys. Empty if the C text suffices.
     message: Text,
     c_text: Option<String>,
     code: Option<i32>,
@@ -59,7 +60,7 @@ pub enum ErrorKind {
     /// zero, an assertion, a negative size. The context remains usable.
     Program,
     /// There was not enough memory for values, or to create a context. A context remains usable. If
-    /// the runtime itself has no memory in a later call, the error is
+    /// the runtime itself has no memory in a call after that, the error is
     /// [`ContextLost`](Self::ContextLost).
     OutOfMemory,
     /// An argument has the wrong type, shape or number, or an index is out of bounds.
@@ -112,8 +113,8 @@ impl Error {
         self
     }
 
-    /// The kind for a failure of the backend without a text: an operation on values runs no code of the program, so
-    /// it fails because of its arguments.
+    /// Changes the kind to the given one if the backend failed without a text. An operation on values runs no
+    /// code of the program, so its arguments are then at fault.
     pub(crate) fn into_kind_if_silent(self, kind: ErrorKind) -> Error {
         match (self.kind(), self.c_message()) {
             (ErrorKind::Backend, None) => self.into_kind(kind),

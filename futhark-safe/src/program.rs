@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`consumed`] and [`observed`] make each argument an [`Input`]; [`get`] calls the function by `Core::call`
-//! (`ffi/call.rs`).
+//! (`ffi/call.rs`). `ctx.entry()` (`context.rs`) is `Entries::from(ctx)`, which is generated.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

@@ -58,9 +58,9 @@ impl Program {
         self
     }
 
-    /// Sets the backends whose Cargo feature of the package is enabled: the feature `cuda` for the
-    /// backend `cuda`. Preferred in this order: `cuda`, `hip`, `opencl`, `multicore`, `c`. Without
-    /// such a feature, `c`.
+    /// Sets the backends for which the package has a Cargo feature of the same name that is enabled:
+    /// the feature `cuda` for the backend `cuda`. Preferred in this order: `cuda`, `hip`, `opencl`,
+    /// `multicore`, `c`. Without such a feature, `c`.
     pub fn backends_of_features(self) -> Program {
         let is_enabled = |backend: &Backend| {
             let feature = format!("CARGO_FEATURE_{}", backend.as_str().to_uppercase());
@@ -101,7 +101,8 @@ impl Program {
         self
     }
 
-    /// Disables the checks of sizes and divisions (`false`), on which guarantees in SAFETY.md depend.
+    /// Disables the checks of sizes and divisions, and those of bounds that the Futhark compiler omits (`false`).
+    /// Guarantees in SAFETY.md depend on them.
     ///
     /// By default, sizes that overflow or are negative are errors, and so is a division that the processor rejects. Kernels
     /// take as long as in plain C (BENCHMARKS.md). Turn it off for a program whose sizes all come from trusted code
@@ -208,8 +209,10 @@ impl Program {
         let compiler = compiler.map_err(|error| self.failed(error))?;
         let build = |backend| self.build(backend, compiler.as_ref(), &out_dir);
         let module = if !self.linked || is_face_only() && !self.raw {
-            // It can be checked and documented, and not linked.
+            // Without `linked`, tables come from shared objects. With the face only, the crate can be checked and
+            // documented; a raw module needs the compiled program.
             let found = self.interface(&backends, build)?;
+            // Without linked tables the module names no symbol.
             let symbols = backends.iter().filter(|_| self.linked);
             let symbols: Vec<_> = symbols.map(|b| format!("{NOT_COMPILED}_{b}")).collect();
             self.module(
@@ -244,7 +247,7 @@ impl Program {
         Ok(())
     }
 
-    /// The interface, which every backend has.
+    /// The interface, which is the same for every backend.
     fn interface(
         &self,
         backends: &[Backend],
@@ -260,7 +263,7 @@ impl Program {
         }
         let mut interfaces = backends.iter().copied().map(interface);
         match Toolchain::vendor().map_err(|error| self.failed(error))? {
-            // The code of one of the backends suffices.
+            // The code of one of the backends suffices. If none has code, the error is that of the first.
             Vendor::Use => {
                 let first = interfaces.next().expect("at least one backend is selected");
                 first.or_else(|error| interfaces.find_map(Result::ok).ok_or(error))
@@ -438,13 +441,13 @@ fn run(builds: &[Build]) -> Result<Vec<Artifact>, futhark_sys::compile::Error> {
 /// The variable that names the backends, separated by commas, in place of the build script.
 const BACKENDS: &str = "FUTHARK_BACKENDS";
 
-/// The variables with which only the module is written.
+/// The variables with which only the face of the program is made: the module, without compiled code to link.
 const FACE_ONLY: [&str; 2] = ["FUTHARK_SAFE_FACE_ONLY", "DOCS_RS"];
 
-/// The variables that this crate reads.
+/// The variables, beside `Toolchain::VARIABLES`, whose change runs the script again.
 const VARIABLES: [&str; 3] = [BACKENDS, FACE_ONLY[0], FACE_ONLY[1]];
 
-/// The symbols in place of the tables, which the linker names if a crate is linked after all.
+/// The beginning of the symbols in place of the tables, which the linker names if a crate is linked after all.
 const NOT_COMPILED: &str = "futhark_not_compiled_because_FUTHARK_SAFE_FACE_ONLY_was_set";
 
 fn is_face_only() -> bool {
@@ -475,7 +478,7 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Vec<String>) {
         cargo.push(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
     // Part of the system library on macOS, and Rust links them on Windows. On musl they are part of libc, which Rust
-    // links, and the linker would find those of glibc, which end the process.
+    // links. The linker would find those of glibc, and with them the program would crash.
     let mut others = ["apple", "musl", "windows"].iter();
     if !others.any(|system| target.contains(system)) {
         for library in ["m", "dl", "pthread"] {

@@ -11,8 +11,8 @@ use super::docs::{Docs, code};
 use super::module::Module;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Lints that declarations of C trigger. rustc shows the comment if the crate forbids one of
-/// them.
+/// Lints that declarations of C trigger. rustc shows the comment beside `unsafe_code` if the crate
+/// forbids that lint.
 const ALLOW: &str = "    \
     #[allow(
         unsafe_code, // If this is forbidden: put the program in a crate of its own.

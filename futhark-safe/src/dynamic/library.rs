@@ -126,6 +126,7 @@ impl Library {
         start(self.table(), config, others, embedded)
     }
 
+    /// The index of the C function `cfun`.
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {
         self.0.functions.get(cfun).copied().ok_or_else(|| {
             let message = format!("the library has no function {cfun}");
@@ -164,8 +165,7 @@ impl fmt::Debug for Library {
 
 impl Library {
     /// Opens a library that was compiled earlier, on this machine or one of the same kind. Needs no
-    /// compiler. `Artifact::library` of the module `compile` is the file of a build; it can be renamed and
-    /// moved.
+    /// compiler. The file of a build is `Artifact::library` (module `compile`); it can be renamed and moved.
     ///
     /// The library stays loaded until the process ends. Blocks while it is read.
     ///
@@ -180,7 +180,8 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by the module `compile` of this version, fails its self-test, or its table and its manifest disagree.
+    /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by the module `compile` of this version, has an
+    /// invalid text, or its table and its manifest disagree.
     ///
     /// # Safety
     ///

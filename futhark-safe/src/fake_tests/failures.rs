@@ -1,4 +1,4 @@
-//! Failures: each is reported once, and leaks nothing.
+//! Failures: each is reported, and leaks nothing.
 
 use super::*;
 use crate::ffi::Setting;
@@ -97,7 +97,7 @@ fn a_failing_free_is_reported_by_the_next_call() {
         let error = read(&xs).unwrap_err();
         assert!(error.to_string().contains("refused to free"), "{error}");
         assert_eq!(read(&xs).unwrap(), [5, 2]);
-        // No later call can report this failure.
+        // No later call can report this failure. Dropping the values and the context must not panic then.
         world.fail_frees(1);
     }
 }
@@ -114,12 +114,14 @@ fn a_context_that_fails_to_start_leaks_nothing() {
         );
         let error = world.start(Flavour::Host, &device(c"any")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        // The fake has no memory with this setting.
         let error = world
             .start(Flavour::Host, &[Setting::number(FUT_SET_DEBUGGING, true)])
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfMemory);
         assert_eq!(world.contexts(), 0);
     }
+    // The next start works.
     let core = world.start(Flavour::Gpu, &device(c"any")).unwrap();
     assert!(core.report().unwrap().contains("events"));
 }

@@ -299,7 +299,8 @@ impl Core {
     }
 
     /// Takes the lock and calls an operation that uses these values. Fails if one of them is invalid. Returns the
-    /// lock, and the serial of the result, which is pending only in a batch.
+    /// lock, and the serial of the result, which is pending only in a batch. On host backends `batch` has no effect
+    /// here, and the serial is 0.
     ///
     /// # Safety
     ///
@@ -471,7 +472,8 @@ impl Locked<'_> {
         Err(self.failed(status, operation()))
     }
 
-    /// The failure of the call that returned `status`: an error by `Failure::error` (`failure`).
+    /// The failure of the call that returned `status`: an error by `Progress::failed`, which calls
+    /// `Failure::error` (both in `failure`).
     #[cold]
     fn failed(&mut self, status: i32, operation: Call) -> Failed {
         let (own, other) = (self.failure(0).unwrap_or_default(), self.failure(1));

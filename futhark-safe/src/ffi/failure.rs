@@ -127,7 +127,7 @@ pub(super) type Serial = u64;
 pub(super) struct Progress {
     /// The call in which the context was lost.
     lost_in: Option<Call>,
-    /// The number of outcomes so far.
+    /// The number of outcomes so far: a failing wait can add two.
     waits: Serial,
     /// The number of live pending values: those started since the last outcome.
     held: usize,

@@ -24,15 +24,19 @@
 //! The ways of an upload, of the call of an entry point and of a download:
 //!
 //! ```text
-//! Context::array ─▶ create ─▶ Core::make ─▶ Core::run ─┐                      array.rs, context.rs
-//! a generated method ─▶ Core::call ─▶ make_unique ─────┤                      call.rs, value.rs
-//! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ───────┤                      array.rs, context.rs
-//!                           └─▶ a copy from raw_memory, without a lock (host)
-//!                                                      ▼
+//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       ../array.rs, ffi/array.rs, context.rs
+//! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       call.rs, value.rs
+//! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ──────────────────────┤       ../array.rs, ffi/array.rs, context.rs
+//!                           └─▶ address ─▶ ptr::copy_nonoverlapping   │       (host) without a lock
+//!                                                                     ▼
 //!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         context.rs, fut_calls.h, fut_wrappers.h
 //!                     ─▶ the generated function ─▶ FUT_LEAVE                  fut_calls.h
-//!     a failure: fut_settle ─▶ Locked::failed ─▶ Failure::error               fut_calls.h, context.rs, failure.rs
+//!     a failure: fut_settle ─▶ Locked::failed ─▶ Progress::failed             fut_calls.h, context.rs, failure.rs
+//!                ─▶ attributed ─▶ Failure::error; in Core::call ─▶ failure    failure.rs, call.rs
 //! ```
+//!
+//! The macros of this route: `FUT_WRAP_NEW` (upload), `FUT_WRAP_ENTRY` (call), `FUT_WRAP_VALUES` (download, GPU), and
+//! `FUT_WRAP_RAW_MEMORY` (`address`, host).
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!

@@ -33,7 +33,7 @@ impl LinkedTable {
         std::ptr::eq(self.0, table.raw())
     }
 
-    /// Verifies that the table is of this version of the crates, and runs its self-test.
+    /// Verifies that the table is of this version of the crates, and that its texts are valid.
     pub(crate) fn check(self) -> Result<&'static Table> {
         // SAFETY: the caller of `new` promised a table, and linked constants are never freed.
         unsafe { Table::from_raw(self.0) }.map_err(|error| {

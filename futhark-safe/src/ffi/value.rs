@@ -35,7 +35,13 @@
 //! point or operation, `set_value` in `records` to the array whose element it sets, and `Host::elements_mut` in
 //! `array` to the array whose elements it lends for writing. A count of 0 or 1 costs one C call and no copy.
 //! With a larger count the whole value is duplicated. The copy takes the argument's place, and the other
-//! owners keep the original memory.
+//! owners keep the original memory:
+//!
+//! ```text
+//! make_all_unique ─▶ make_unique ─▶ references > 1 ─▶ duplicate, by Locked::call ─▶ *handle = copy   call.rs, value.rs
+//!     ─▶ the old Handle drops ─▶ Core::free: cannot lock, since this thread holds the lock          context.rs
+//!     ─▶ the list of dropped values ─▶ Drop for Locked frees the original                           context.rs
+//! ```
 //!
 //! Where two consumed arguments of one call share a block with each other, both are copied: the
 //! first original is dropped while the lock is held, so it is freed after the call, and the second
