@@ -96,12 +96,15 @@ fn keeps_array(context: &Context, contents: &HostValue) -> CheckResult {
     for byte in &mut buffer {
         *byte = !*byte;
     }
-    let by_c = copied_by_c(context, &value, contents.elem()).map_err(at)?;
+    // On GPU backends, the download below calls `values`.
+    if !context.library().backend().is_gpu() {
+        let by_c = copied_by_c(context, &value, contents.elem()).map_err(at)?;
+        let same = compare(&by_c, contents, Within::Bits);
+        same.map_err(|difference| difference.at("copied by `values`"))?;
+    }
     let back = download(&Value::Array(value)).map_err(at)?;
     // Keeps the compiler from removing the writes above.
     std::hint::black_box(buffer);
-    compare(&by_c, contents, Within::Bits)
-        .map_err(|difference| difference.at("copied by `values`"))?;
     Ok(compare(&back, contents, Within::Bits)?)
 }
 
