@@ -53,14 +53,14 @@ fn a_bad_data_file_fails_its_case() {
     let Some(scene) = Scene::new(&[
         ("bad.fut", BAD_DATA),
         ("more.in", "3i64 and more"),
-        ("junk.out", "this is no value"),
+        ("junk.out", "this is not a value"),
     ]) else {
         return;
     };
     scene.write("good.in", three);
     scene.write("short.in", &three[..10]);
     scene.write("i32.in", b"b\x02\x00 i32\x03\0\0\0");
-    scene.write("damaged.in.gz", b"\x1f\x8b\x08 this is no compressed data");
+    scene.write("damaged.in.gz", b"\x1f\x8b\x08 this is not compressed");
     let cases = cases(&scene, "c");
     for case in ["f good", "f good again"] {
         assert_eq!(cases[case].0, "pass", "{cases:?}");

@@ -450,12 +450,12 @@ impl<'a, T: Element> NewArray<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is no array. On GPU backends as for
+    /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is not an array. On GPU backends as for
     /// [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.target {
-            Target::Part(..) => Err(Error::invalid(NEW, "a column in place is no array")),
+            Target::Part(..) => Err(Error::invalid(NEW, "a column in place is not an array")),
             Target::Buffer(mut buffer, core, ty, shape) => {
                 // SAFETY: `written` counts elements that were written from the first one on.
                 unsafe { buffer.set_len(self.n) };

@@ -389,7 +389,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     };
     let mut size: usize = 0;
     let input = [value.value("store")?.cast_const()];
-    // Before the lock: a subscriber may use the context. The size is not known yet, so this is no `transfer`.
+    // Before the lock: a subscriber may use the context. The size is not known yet, so this is not a `transfer`.
     let _span = trace::call(value.core(), || "store", &[]);
     let (core, out) = (value.core(), [(&raw mut size).cast()]);
     // SAFETY: T; V; `size` is the place of the result.
