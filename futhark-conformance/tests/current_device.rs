@@ -216,8 +216,7 @@ fn lend(backend: Backend, calls: &dyn Fn()) {
 /// A build at a fixed place, where later tests and runs find it.
 fn build(backend: Backend, name: &str, program: &str) -> Build {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("current_device");
-    let source = folder.join(name).with_extension("fut");
-    support::write_at_once(&source, program);
+    let source = support::source(&folder, &format!("{name}.fut"), program);
     Build::new(&source, backend).out_dir(folder).fast(true)
 }
 

@@ -378,8 +378,7 @@ fn build_text(
     text: &str,
 ) -> Result<Library, Error> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sizes");
-    let source = folder.join(format!("{name}.fut"));
-    support::write_at_once(&source, text);
+    let source = support::source(&folder, &format!("{name}.fut"), text);
     let mut build = Build::new(source, backend)
         .compiler(compiler.clone())
         .out_dir(&folder)

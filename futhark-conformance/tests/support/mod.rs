@@ -6,6 +6,8 @@ use futhark_conformance::emulated::{Emulated, FINDINGS};
 use futhark_safe::Backend;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::Library;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,19 +25,26 @@ pub fn emulated() -> Option<Emulated> {
 /// A program, built for a backend.
 #[allow(dead_code, reason = "only tests of one program use it")]
 pub fn library(name: &str, program: &str, backend: Backend) -> Library {
-    let source = kept().join(name);
-    write_at_once(&source, program);
+    let source = source(&kept(), name, program);
     let build = Build::new(&source, backend).out_dir(kept()).fast(true);
     Library::build(&build).unwrap()
 }
 
-/// Replaces a file atomically: another test may compile it at the same time.
-pub fn write_at_once(path: &Path, text: &str) {
-    let folder = path.parent().unwrap();
-    std::fs::create_dir_all(folder).unwrap();
-    let temporary = tempfile::NamedTempFile::new_in(folder).unwrap();
+/// A source file that is written once: the folder has the name of the text's hash. Another process
+/// of the same test may compile the file at the same time, and a build whose source is written
+/// while it runs is an error.
+pub fn source(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let mut hash = DefaultHasher::new();
+    text.hash(&mut hash);
+    let folder = folder.join(format!("{:016x}", hash.finish()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let temporary = tempfile::NamedTempFile::new_in(&folder).unwrap();
     std::fs::write(&temporary, text).unwrap();
-    temporary.persist(path).unwrap();
+    let path = folder.join(name);
+    if let Err(error) = temporary.persist_noclobber(&path) {
+        assert_eq!(error.error.kind(), ErrorKind::AlreadyExists, "{error}");
+    }
+    path
 }
 
 /// Runs the test in a process whose driver is the emulated device. Returns `true` in that
