@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use futhark_safe::dynamic::{Arg, Context, Value};
 use futhark_safe::{Backend, Config};
-use tracing_subscriber::layer::{Context as In, Layer, SubscriberExt as _};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
 
 use super::support::each;
 
@@ -29,27 +30,31 @@ impl tracing::field::Visit for Fields {
     }
 }
 
-impl<S: tracing::Subscriber> Layer<S> for Collect {
-    fn on_new_span(
-        &self,
-        span: &tracing::span::Attributes<'_>,
-        _: &tracing::span::Id,
-        _: In<'_, S>,
-    ) {
-        self.add(span.metadata().name(), |fields| span.record(fields));
+impl Subscriber for Collect {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
     }
 
-    fn on_event(&self, event: &tracing::Event<'_>, _: In<'_, S>) {
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.add(span.metadata().name(), |fields| span.record(fields));
+        Id::from_u64(1)
+    }
+
+    fn event(&self, event: &Event<'_>) {
         self.add(event.metadata().target(), |fields| event.record(fields));
     }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
 }
 
 #[test]
 fn starts_calls_and_transfers_are_traced() {
     each(|library| {
         let collect = Collect::default();
-        let subscriber = tracing_subscriber::registry().with(collect.clone());
-        tracing::subscriber::with_default(subscriber, || {
+        tracing::subscriber::with_default(collect.clone(), || {
             let config = Config::new().logging(true).log_to_tracing();
             let context = Context::new(library, &config).unwrap();
             let items = context.array(&[1i64, 2, 3]).unwrap();
