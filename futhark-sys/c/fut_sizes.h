@@ -6,11 +6,8 @@
 // --- Sizes -----------------------------------------------------------------------------------------
 //
 // Functions that unit/sizes.rs, unit/bounds.rs, unit/concat.rs and unit/runtime.rs insert into the generated code.
-//
-// The generated code multiplies dimensions without checking their signs: two negative dimensions
-// have a positive product, and every index of such an array is out of bounds. Therefore each size is
-// computed a second time, by the functions below, and passed to the runtime. FUT_NO_SIZE is
-// sticky, and whatever receives a size rejects it.
+// They compute each size a second time (unit/sizes.rs says why). FUT_NO_SIZE is sticky, and whatever receives a size
+// rejects it.
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_mul_overflow)

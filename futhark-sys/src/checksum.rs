@@ -21,11 +21,7 @@ pub fn checksum(parts: &[&[u8]]) -> u64 {
     state
 }
 
-/// At most eight bytes as a number.
-///
-/// # Panics
-///
-/// More than eight bytes.
+/// At most eight bytes as a number; panics if there are more.
 #[must_use]
 pub fn little_endian(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];

@@ -13,12 +13,10 @@ use crate::table::{self, Table};
 /// [`table::SYMBOL`]. The library stays loaded until the process ends.
 ///
 /// # Errors
-///
 /// [`ErrorKind::File`]: the file cannot be loaded. [`ErrorKind::Symbol`]: it has no such symbol.
 /// [`ErrorKind::Table`]: its table belongs to another version of this crate, or has an invalid text.
 ///
 /// # Safety
-///
 /// Loading runs the initialisers of the library, and the content of the table is trusted: the file
 /// must be an unchanged result of the feature `compile` of this crate.
 pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, Error> {

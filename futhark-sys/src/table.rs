@@ -48,11 +48,9 @@ impl Table {
     /// Validates a table.
     ///
     /// # Errors
-    ///
     /// See [`ErrorKind`].
     ///
     /// # Safety
-    ///
     /// `raw` is null, or points to a constant `struct fut_table` that our C file
     /// defines (or that obeys `c/futhark_table.h` in every respect) and that is valid
     /// until the process ends.
@@ -328,7 +326,6 @@ pub struct TuningParam {
 }
 
 /// # Safety
-///
 /// `first` points to `n` constants that live until the process ends, or `n` is 0.
 unsafe fn slice<T>(first: *const T, n: u32) -> &'static [T] {
     if n == 0 {
@@ -339,7 +336,6 @@ unsafe fn slice<T>(first: *const T, n: u32) -> &'static [T] {
 }
 
 /// # Safety
-///
 /// `text` is constant, NUL-terminated UTF-8.
 unsafe fn valid_text(text: *const c_char) -> &'static str {
     // SAFETY: as the caller promises.

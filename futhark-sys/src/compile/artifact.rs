@@ -34,7 +34,6 @@ impl Paths {
         self.in_folder(&format!("{}.json", self.name))
     }
 
-    /// Reads a generated file by its extension.
     pub(super) fn read(&self, extension: &str) -> Result<String, Error> {
         read(&self.in_folder(&format!("{}.{extension}", self.name)))
     }
@@ -151,7 +150,6 @@ impl Artifact {
     /// is trusted like a compiler, which can run code as well.
     ///
     /// # Errors
-    ///
     /// The build was not [`Linkage::Shared`], or the library cannot be loaded.
     #[cfg(feature = "load")]
     pub fn open(&self) -> Result<&'static crate::table::Table, crate::load::Error> {

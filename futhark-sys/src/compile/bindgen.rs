@@ -18,7 +18,6 @@ impl Artifact {
     /// borrowed memory, are omitted; the table has them.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Bindings`]: libclang is missing, or rejects the header. [`ErrorKind::Io`]: the
     /// header cannot be read. [`ErrorKind::NoCCompiler`].
     pub fn bindings(&self) -> Result<String, Error> {

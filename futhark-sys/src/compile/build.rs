@@ -112,7 +112,6 @@ impl Build {
         self
     }
 
-    /// The level of optimisation of the C compiler.
     pub(super) fn level(&self) -> u8 {
         match self.fast {
             true => 0,

@@ -22,7 +22,6 @@ const END: &str = "end\n";
 /// On Unix it is owned by the user of this process, and no other user can read or write it.
 ///
 /// # Errors
-///
 /// [`ErrorKind::Io`]: neither variable is an absolute path, the folder cannot be created, or it is
 /// a link, belongs to another user, or other users can access it.
 pub fn cache_folder(name: &str) -> Result<PathBuf, Error> {
@@ -71,7 +70,6 @@ fn make_private(folder: &Path) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Io, message))
 }
 
-/// The effective user of this process.
 #[cfg(unix)]
 fn user() -> u32 {
     unsafe extern "C" {
@@ -106,7 +104,6 @@ pub(super) fn temporary(path: &Path) -> PathBuf {
 pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
-    /// A new sibling of `folder`.
     pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
         let temporary = temporary(folder);
         create_folder(&temporary)?;

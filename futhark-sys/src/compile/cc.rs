@@ -142,7 +142,6 @@ impl CCompiler {
         step(command, &format!("link {}", library.display()))
     }
 
-    /// Creates a static library from the object.
     pub(super) fn archive(&self, object: &Path, library: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.ar);
         // Without the time and the user.
@@ -160,7 +159,6 @@ impl CCompiler {
     }
 }
 
-/// Whether the system of the target is Apple's.
 fn is_apple() -> bool {
     match driver::in_build_script() {
         true => std::env::var("TARGET").is_ok_and(|target| target.contains("apple")),

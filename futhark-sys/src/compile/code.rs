@@ -14,7 +14,6 @@ use super::recording::Recording;
 use super::stored::{self, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 
-/// Where the C code of a program comes from.
 pub(super) enum Code {
     /// An installed compiler generates it.
     Compiler(Compiler),
@@ -23,7 +22,6 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The version of the compiler.
     pub(super) fn version(&self) -> &Version {
         match self {
             Code::Compiler(compiler) => compiler.version(),
@@ -55,10 +53,6 @@ impl Code {
 }
 
 /// The recorded build that is equal to `build`.
-///
-/// # Errors
-///
-/// [`ErrorKind::NoCompiler`]: the recording does not have it, or not of these sources.
 pub(super) fn recorded(from: &Recording, build: &Build, sources: &Files) -> Result<Stored, Error> {
     let fail = |why| {
         let message = format!("{why}.\nRecord it again, or install the compiler");
@@ -78,10 +72,6 @@ pub(super) fn recorded(from: &Recording, build: &Build, sources: &Files) -> Resu
 }
 
 /// The code in `folder`, generated before as `FUTHARK_VENDOR` says.
-///
-/// # Errors
-///
-/// [`ErrorKind::Vendored`], or those of the compiler that generates the code again.
 pub(super) fn vendored(folder: &Path, build: &Build, sources: &Files) -> Result<Stored, Error> {
     let stored = || match folder.is_dir() {
         true => Stored::open(folder, build, sources, Error::vendored),

@@ -65,7 +65,6 @@ impl Compiler {
     /// `FUTHARK_TOOLCHAIN`.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::NoCompiler`]: no usable compiler was found. The message says how to
     /// install one.
     pub fn find() -> Result<Compiler, Error> {
@@ -108,7 +107,6 @@ impl Compiler {
     /// Returns the compiler at `program` (a path, or a name on `PATH`).
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::NoCompiler`]: it does not exist, does not run, is not a Futhark compiler, or is
     /// older than [`known::OLDEST`].
     pub fn at(program: impl Into<PathBuf>) -> Result<Compiler, Error> {
@@ -119,7 +117,6 @@ impl Compiler {
     /// seen. Does not run it.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::NoCompiler`]: the executable was replaced since.
     pub fn as_seen(
         program: impl Into<PathBuf>,
@@ -148,10 +145,6 @@ impl Compiler {
     /// As [`at`](Self::at), but keeps the version in the folder `results`, which can be that of
     /// [`Build::out_dir`](super::Build::out_dir): the next call does not run the compiler, unless it was replaced, or is
     /// a script.
-    ///
-    /// # Errors
-    ///
-    /// As [`at`](Self::at).
     pub fn at_kept(program: impl Into<PathBuf>, results: Option<&Path>) -> Result<Compiler, Error> {
         let program = program.into();
         let fail = |why: String| {
@@ -201,7 +194,6 @@ impl Compiler {
     /// the same values for `random input`.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Program`]: the compiler rejected the type. [`ErrorKind::Io`]: the compiler
     /// cannot be run.
     pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {

@@ -49,7 +49,6 @@ impl CCompiler {
         })
     }
 
-    /// The command, to which arguments are added.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]);

@@ -79,7 +79,6 @@ impl Error {
         Error::new(ErrorKind::Layout, message)
     }
 
-    /// A build does not support the backend.
     pub(super) fn backend(backend: Backend) -> Error {
         let supported = BACKENDS.map(Backend::as_str).join(", ");
         let message = format!(
@@ -89,7 +88,6 @@ impl Error {
         Error::new(ErrorKind::Backend, message)
     }
 
-    /// Vendored code cannot be used.
     pub(super) fn vendored(why: impl fmt::Display) -> Error {
         let message = format!(
             "{why}.\nTo generate it, run `FUTHARK_VENDOR=update cargo build` where a Futhark compiler is installed"

@@ -14,7 +14,6 @@ use super::paths::{canonical, folder_of, relative};
 /// There may be more than the compiler reads: all that an import can mean.
 ///
 /// # Errors
-///
 /// * [`ErrorKind::NoSource`]: `source` does not exist.
 /// * [`ErrorKind::Program`]: the name of an import contains an escape, or ends with `/`, `.` or `..`.
 /// * [`ErrorKind::Io`]: a file cannot be read.
@@ -113,7 +112,6 @@ impl Files {
 }
 
 impl File {
-    /// Reads a file and its text.
     fn read(name: PathBuf, path: &Path) -> Result<(File, String), Error> {
         // Before the text: a file that is written in between gets another stamp.
         let stamp = facts::exact(path);

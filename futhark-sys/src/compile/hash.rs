@@ -9,7 +9,6 @@ impl Hash {
         Hash(hmac_sha256::Hash::new())
     }
 
-    /// Adds one part.
     #[must_use]
     pub(crate) fn with(mut self, part: impl AsRef<[u8]>) -> Hash {
         let part = part.as_ref();

@@ -29,7 +29,6 @@ pub struct Token<'a> {
     pub at: usize,
 }
 
-/// All tokens of a text.
 pub fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut end = 0;
     let mut end_of_name = None;

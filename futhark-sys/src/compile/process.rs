@@ -61,10 +61,6 @@ pub struct Output {
 
 impl Output {
     /// Everything that it printed on its standard output.
-    ///
-    /// # Errors
-    ///
-    /// The file with the output cannot be read.
     pub fn data(&self) -> io::Result<Vec<u8>> {
         part(&self.stdout, 0, self.stdout.metadata()?.len())
     }
@@ -85,7 +81,6 @@ impl Output {
 /// Runs a command without input, and blocks until it has ended.
 ///
 /// # Errors
-///
 /// It cannot be started. [`io::ErrorKind::TimedOut`]: it did not end within the limit of [`limit_time`], and was
 /// killed. [`io::ErrorKind::FileTooLarge`]: it printed more than 1 GiB, and was killed.
 pub fn run(command: &mut Command) -> io::Result<Output> {
@@ -93,20 +88,12 @@ pub fn run(command: &mut Command) -> io::Result<Output> {
 }
 
 /// As [`run`], for a question that a program answers at once, such as `--version`.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn query(command: &mut Command) -> io::Result<Output> {
     let limit = [Some(QUERY), default_time()].into_iter().flatten().min();
     run_within(command, limit)
 }
 
 /// As [`run`], with another limit; `None` for none.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn run_within(command: &mut Command, limit: Option<Duration>) -> io::Result<Output> {
     #[cfg(feature = "tracing")]
     let _span = tracing::debug_span!(target: "futhark_sys", "compile step", ?command).entered();

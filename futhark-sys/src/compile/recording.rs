@@ -43,7 +43,6 @@ impl Recording {
     /// Creates a recording of a compiler, or opens it to add to it.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Io`]: the folder cannot be written, or is a recording of another version.
     pub fn create(folder: impl Into<PathBuf>, compiler: &Compiler) -> Result<Recording, Error> {
         let folder = folder.into();
@@ -78,21 +77,13 @@ impl Recording {
         &self.version
     }
 
-    /// As [`Compiler::dataset`].
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Io`]: the recording has no value of the type.
+    /// As [`Compiler::dataset`]; [`ErrorKind::Io`] if the recording has no value of the type.
     pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
         let file = self.folder.join("datasets").join(ty);
         fs::read(&file).map_err(|error| Error::io("read", file, error))
     }
 
     /// Adds a value of a type, which [`Compiler::dataset`] returned.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Io`]: the file cannot be written.
     pub fn add_dataset(&self, ty: &str, value: &[u8]) -> Result<(), Error> {
         write(&self.folder.join("datasets").join(ty), value)
     }

@@ -35,7 +35,6 @@ impl Build {
     /// processes may build into one folder at the same time.
     ///
     /// # Errors
-    ///
     /// See [`ErrorKind`]. The message contains the error output of the compiler that failed.
     pub fn run(&self) -> Result<Artifact, Error> {
         for _ in 0..ATTEMPTS {
@@ -64,7 +63,6 @@ impl Build {
     /// Blocks like [`run`](Self::run). Several processes may add to one recording at the same time.
     ///
     /// # Errors
-    ///
     /// Errors that do not depend on the program: the source, a compiler or a header is missing,
     /// the backend is not one of [`BACKENDS`], a file cannot be read or written.
     pub fn record(&self, recording: &Recording) -> Result<Recorded, Error> {
@@ -108,7 +106,6 @@ impl Build {
     /// while the Futhark compiler runs.
     ///
     /// # Errors
-    ///
     /// As [`Build::run`], except for those of the C compiler.
     pub fn interface(&self) -> Result<Interface, Error> {
         let sources = Files::of(self.source())?;

@@ -123,10 +123,6 @@ pub(super) fn must_be_equal(new: &Path, folder: &Path) -> Result<(), Error> {
 impl Stored {
     /// Opens a folder, if its description is the one of these sources, options and files. `fail` makes an error of what
     /// is wrong with it.
-    ///
-    /// # Errors
-    ///
-    /// Those of `fail`, and the stored one of a program that does not compile.
     pub(super) fn open(
         folder: &Path,
         build: &Build,

@@ -61,7 +61,6 @@ impl Toolchain {
     /// Reads from `FUTHARK_VENDOR` what builds do with vendored code.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Vendored`]: the variable has another value than `update`, `check` and nothing.
     pub fn vendor() -> Result<Vendor, Error> {
         let value = std::env::var_os("FUTHARK_VENDOR").unwrap_or_default();
@@ -142,7 +141,6 @@ impl Toolchain {
 /// The variable with the folder that `ci/setup` creates.
 const ROOT: &str = "FUTHARK_TOOLCHAIN";
 
-/// The path in a variable.
 fn variable(name: &str) -> Option<PathBuf> {
     let value = std::env::var_os(name)?;
     (!value.is_empty()).then(|| value.into())

@@ -1,9 +1,4 @@
 //! `futhark-manifest check`: checks manifests in up to two depths.
-//!
-//! | depth | implemented by |
-//! |---|---|
-//! | `schema` | [`schema::validate_text`] (`manifest/schema.rs`) |
-//! | `semantics` | [`Manifest::parse_bytes`], [`Manifest::check`] (both in `manifest/pipeline.rs`) |
 
 use std::collections::HashSet;
 use std::io::Write;

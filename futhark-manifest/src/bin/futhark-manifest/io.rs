@@ -84,7 +84,6 @@ impl File {
         }
     }
 
-    /// The whole file.
     pub(crate) fn read(&self) -> Result<Vec<u8>, Failure> {
         let read = match self {
             File::Stdin => {
@@ -132,7 +131,6 @@ impl Text {
     }
 }
 
-/// Prints an error message.
 pub(crate) fn error(message: &str) {
     // Nothing else can be done if standard error is closed.
     let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {message}");
@@ -168,7 +166,6 @@ pub(crate) fn write_findings(
     Ok(())
 }
 
-/// Writes a problem of a file on a line.
 pub(crate) fn write_problem(
     out: &mut impl Write,
     file: &File,

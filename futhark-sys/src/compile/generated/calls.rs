@@ -52,10 +52,6 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Checks that every call of the functions of the program is known.
-///
-/// # Errors
-///
-/// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): the name of the function that is called.
 pub(super) fn check(
     source: &Source<'_>,
     lines: &[Line<'_>],

@@ -47,10 +47,6 @@ const KNOWN: &[&str] = &[
 const COMPARED: [&str; 4] = [" / y;", " % y;", " / ys;", " % ys;"];
 
 /// Checks that every divisor is known.
-///
-/// # Errors
-///
-/// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a divisor is unknown.
 pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error> {
     let code = source.tokens.iter().filter(|token| !is_directive(token));
     let code: Vec<&str> = code.copied().collect();

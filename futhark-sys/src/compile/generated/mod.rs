@@ -62,10 +62,6 @@ pub(super) struct Generated<'a> {
 
 impl<'a> Generated<'a> {
     /// Reads `name.c` and `name.h`. A hardened unit needs more of it to be in a known form.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Layout`](super::ErrorKind::Layout): the text is not in the expected form.
     pub(super) fn read(
         c_text: &'a str,
         h_text: &'a str,

@@ -9,7 +9,6 @@ use super::token::{is_directive, is_name, opening, place, span, tokens};
 #[derive(Debug, Default)]
 pub(in crate::compile) struct Source<'a> {
     pub text: &'a str,
-    /// All tokens.
     pub tokens: Vec<&'a str>,
     /// Preprocessor directives, in order.
     pub directives: Vec<&'a str>,

@@ -1,9 +1,6 @@
 //! Our C file, and the fixed files that it includes.
 //!
-//! The file consists of, in order: the system headers that the generated text includes; macros that
-//! rename everything with external linkage; our hooks (macros); on GPU backends the pointers to driver
-//! functions; `name.h` and `name.c`, in a hardened unit with checked sizes; a wrapper for each function of the
-//! manifest; the table. The fixed parts are headers in `c/`, which are copied to the folder of the file.
+//! ARCHITECTURE.md lists its parts in order. The fixed ones are headers in `c/`, which are copied to its folder.
 
 use std::collections::BTreeSet;
 
@@ -168,13 +165,9 @@ fn driver(calls: &BTreeSet<&str>) -> String {
     format!("#define FUT_SYMBOLS(X){list}\n#include \"fut_devices.h\"\n{pointers}")
 }
 
-/// `fut_reset_state`, which resets device state after a failed call, such as the block counters of reductions and the
-/// locks of histograms.
-///
-/// The runtime initialises this state once, with its constants, and relies on every kernel to
-/// restore it. A failed kernel does not, and later calls would return wrong results without an error.
-/// Therefore the state is initialised again after a failed call, by the same calls that the
-/// generated `init_constants` contains: see `generated/state.rs`.
+/// `fut_reset_state`, which initialises device state again after a failed call, such as the block counters of reductions
+/// and the locks of histograms, by the calls that `init_constants` contains (`generated/state.rs`). The runtime relies on
+/// every kernel to restore it. A failed kernel does not, and later calls would return wrong results without an error.
 fn reset_state(generated: &Generated<'_>) -> String {
     let fills = generated.fills.iter().map(|fill| {
         let (function, memory, arguments) = (fill.function, fill.memory, fill.arguments);

@@ -7,7 +7,6 @@ use futhark_manifest::{ElemType, Program, TypeRef};
 use crate::compile::generated::Generated;
 use crate::table::FUT_FIRST_TYPE;
 
-/// The inputs of a unit.
 pub(in crate::compile) struct Unit<'a> {
     pub program: &'a Program,
     /// The file name, without extension, of the generated code.

@@ -1,6 +1,4 @@
-//! Raw modules: the functions of a program's header that they offer, and their symbols.
-//!
-//! Raw modules use the unique names of `symbols.rs`.
+//! Raw modules: the functions of a program's header that they offer, and their symbols, those of `symbols.rs`.
 //!
 //! On host backends, memory that generated code allocates has a header of ours (`fut_guard.h`). Therefore the symbols
 //! of functions that return memory which the caller frees by libc's `free` belong to functions that return memory of libc.

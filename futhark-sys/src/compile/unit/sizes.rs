@@ -33,12 +33,7 @@ use crate::compile::generated::expr::Expr;
 use crate::compile::generated::lines::{Line, Passed, Purpose, Set, Statement};
 use crate::compile::generated::token::identifier;
 
-/// The generated C with checked sizes.
-///
-/// # Errors
-///
-/// [`ErrorKind::Layout`](crate::compile::ErrorKind::Layout): a size is computed or passed on in an
-/// unknown form.
+/// The generated C with checked sizes; an error if one is computed or passed on in an unknown form.
 pub(in crate::compile) fn checked(lines: &[Line<'_>], version: &Version) -> Result<String, Error> {
     let (mut sizes, mut counts) = (Vec::new(), Vec::new());
     for line in lines {

@@ -1,10 +1,8 @@
 //! The names of functions and variables with external linkage, unique per unit.
 //!
 //! Several programs and backends are linked into one binary, and their generated code defines the same names. Macros
-//! append the name of the table, which contains a hash of everything that determines the object, to each of them.
-//! So no tool that edits objects is necessary. In a shared object, only the table is visible.
-//!
-//! The original name comes first, because `fut_set_error` derives the cause of an error from the name of its caller.
+//! append the name of the table to each of them, so no tool that edits objects is necessary. The original name comes
+//! first, because `fut_set_error` derives the cause of an error from the name of its caller.
 
 use std::fmt::Write as _;
 

@@ -110,7 +110,6 @@ fn row(program: &Program, call: &Call<'_>) -> String {
     )
 }
 
-/// A description of a function for messages.
 fn label(program: &Program, call: &Call<'_>) -> String {
     let ty = match call.function.owner {
         Owner::Entry(index) => return format!("entry point {}", program.entries()[index].name),
