@@ -87,6 +87,8 @@ impl Outputs {
 }
 
 /// The id of a type in a [`Program`](crate::Program): its index in [`Program::types`](crate::Program::types).
+///
+/// Methods panic, or return an unspecified result, for an id of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(u32);
 
@@ -394,7 +396,6 @@ impl<T> TypeKind<T> {
         }
     }
 
-    /// The same with each reference to a type replaced.
     pub(crate) fn map<U>(self, to: &impl Fn(T) -> U) -> TypeKind<U> {
         match self {
             TypeKind::Array(array) => TypeKind::Array(array),
@@ -477,7 +478,6 @@ fn map_fields<T, U>(fields: Vec<Field<T>>, to: &impl Fn(T) -> U) -> Vec<Field<U>
 }
 
 impl<T> Input<T> {
-    /// The same with the reference to its type replaced.
     pub(crate) fn map<U>(self, to: &impl Fn(T) -> U) -> Input<U> {
         Input {
             name: self.name,
@@ -489,7 +489,6 @@ impl<T> Input<T> {
 }
 
 impl<T> Output<T> {
-    /// The same with the reference to its type replaced.
     pub(crate) fn map<U>(self, to: &impl Fn(T) -> U) -> Output<U> {
         Output {
             ty: to(self.ty),

@@ -297,9 +297,6 @@ impl Program {
 
     /// The C function of a type for an operation, if the type has it. `part` is the index of the
     /// field or variant, for operations on one.
-    ///
-    /// # Panics
-    /// If the id belongs to another program that has more types.
     #[must_use]
     pub fn function(
         &self,
@@ -321,9 +318,6 @@ impl Program {
     }
 
     /// The C functions of a type, in the order of the generated header.
-    ///
-    /// # Panics
-    /// If the id belongs to another program that has more types.
     pub fn functions_of(&self, id: TypeId) -> impl Iterator<Item = Function<'_>> {
         self.get(id).functions(id)
     }

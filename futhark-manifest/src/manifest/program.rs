@@ -78,11 +78,7 @@ impl Program {
         found.ok().map(|index| &self.entries[index])
     }
 
-    /// The type with this id; `program[id]` returns the same. The result for an id of
-    /// another program is unspecified.
-    ///
-    /// # Panics
-    /// If the id belongs to another program that has more types.
+    /// The type with this id; `program[id]` returns the same.
     #[must_use]
     pub fn get(&self, id: TypeId) -> &Type {
         &self.types[id.index()]

@@ -26,7 +26,6 @@ const RANK: &str = "a positive integer";
 
 type Result<T> = std::result::Result<T, Finding>;
 
-/// Reads the text of a manifest.
 pub(crate) fn manifest(text: &[u8]) -> std::result::Result<Manifest, Error> {
     let mut parts = Parts::default();
     let top = object(text, &mut |path, value| {
@@ -98,7 +97,6 @@ struct Reading<'r, 's> {
     sink: RefCell<&'r mut Sink<'s>>,
 }
 
-/// Builds the tree.
 struct Tree<'a, 'r, 's> {
     path: Path<'a>,
     reading: &'a Reading<'r, 's>,

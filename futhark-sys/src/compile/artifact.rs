@@ -9,14 +9,12 @@ use super::error::Error;
 use super::paths::{read, write};
 use super::stored::WARNINGS;
 
-/// Resolves the manifest in `file`.
 pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
     Manifest::parse(text)
         .and_then(|manifest| manifest.resolve())
         .map_err(|error| Error::manifest(file, error))
 }
 
-/// The files of one build.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     pub folder: PathBuf,

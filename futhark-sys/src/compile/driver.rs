@@ -22,7 +22,6 @@ pub(super) struct CCompiler {
     pub ar: PathBuf,
 }
 
-/// Whether this process is the build script of a package.
 pub(super) fn in_build_script() -> bool {
     std::env::var_os("OUT_DIR").is_some() && std::env::var_os("TARGET").is_some()
 }

@@ -96,7 +96,6 @@ impl Files {
         self.hash(|file| &file.code)
     }
 
-    /// A hash of all texts.
     pub(super) fn texts(&self) -> String {
         self.hash(|file| &file.text)
     }

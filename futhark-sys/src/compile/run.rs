@@ -22,7 +22,6 @@ use super::stored::{self, REFUSED, SYMBOL, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 use super::unit::{self, FIXED_FILES, Unit, raw};
 
-/// Our C file.
 const UNIT: &str = "fut_unit.c";
 
 /// How often a build starts again if its inputs changed while it ran.
@@ -183,7 +182,6 @@ impl Build {
         Ok(self.folder_name(&key.hex()))
     }
 
-    /// The name of a folder for this build.
     fn folder_name(&self, key: &str) -> String {
         format!("{}-{}-{}", self.name(), self.backend(), &key[..16])
     }

@@ -78,7 +78,6 @@ impl Toolchain {
         }
     }
 
-    /// The compiler to use by default.
     pub(super) fn default_compiler() -> Option<PathBuf> {
         let private = || Some(variable(ROOT)?.join("bin/futhark")).filter(|file| file.is_file());
         variable("FUTHARK")

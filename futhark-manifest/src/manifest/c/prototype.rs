@@ -209,10 +209,7 @@ impl Program {
 
     /// The prototype of a function, for the program's own backend.
     ///
-    /// The result for a function of another program is unspecified.
-    ///
-    /// # Panics
-    /// May panic if the function is of another program.
+    /// Panics, or returns an unspecified result, for a function of another program.
     #[must_use]
     pub fn prototype(&self, function: &Function<'_>) -> Prototype {
         self.prototype_for(function, self.backend)
@@ -222,10 +219,7 @@ impl Program {
     /// Backends differ in the type of raw memory, and in which operations are complete
     /// only after the next `futhark_context_sync`.
     ///
-    /// The result for a function of another program is unspecified.
-    ///
-    /// # Panics
-    /// May panic if the function is of another program.
+    /// Panics, or returns an unspecified result, for a function of another program.
     #[must_use]
     pub fn prototype_for(&self, function: &Function<'_>, backend: Backend) -> Prototype {
         let mut list = List::new(self, backend);

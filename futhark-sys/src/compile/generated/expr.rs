@@ -149,7 +149,6 @@ impl<'a> Parser<'_, 'a> {
         self.take_one(&[token]).is_some()
     }
 
-    /// Takes the next token if it is one of these.
     fn take_one(&mut self, tokens: &[&str]) -> Option<&'a str> {
         let (token, rest) = self.rest.split_first()?;
         let found = tokens.contains(token).then_some(*token)?;

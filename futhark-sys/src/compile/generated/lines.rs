@@ -9,7 +9,6 @@ use super::source::Source;
 use super::token::{group, is_name, place, span, strip};
 use crate::compile::error::Error;
 
-/// A line of the generated C.
 pub(in crate::compile) struct Line<'a> {
     pub text: &'a str,
     /// The function of the program whose body the line belongs to.
@@ -95,7 +94,6 @@ pub(in crate::compile) struct Message<'a> {
     pub values: Vec<&'a str>,
 }
 
-/// Reads each line of `source`.
 pub(in crate::compile) fn read<'a>(
     source: &Source<'a>,
     version: &Version,
@@ -165,7 +163,6 @@ fn function_of_program<'a>(tokens: &[&'a str]) -> Option<&'a str> {
     (is_definition && is_of_program(name, &tokens[open + 1..])).then_some(name)
 }
 
-/// The operators that assign to a variable.
 const ASSIGNMENTS: [&str; 5] = ["=", "+=", "-=", "*=", "/="];
 
 fn statement<'a>(line: &'a str, tokens: &[&'a str], in_struct: bool) -> Statement<'a> {

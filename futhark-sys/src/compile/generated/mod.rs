@@ -43,13 +43,9 @@ use state::Fill;
 pub(super) struct Generated<'a> {
     /// The lines of `name.c` with the statements that matter for sizes; none if the unit is not hardened.
     pub lines: Vec<Line<'a>>,
-    /// Preprocessor directives, in order.
     pub directives: Vec<&'a str>,
-    /// The names of all called functions and macros.
     pub calls: BTreeSet<&'a str>,
-    /// The functions with external linkage.
     pub external: BTreeSet<&'a str>,
-    /// The functions that `name.h` declares, in order.
     pub declared: Vec<&'a str>,
     pub layouts: Layouts,
     /// The C structs of arrays of records of scalars whose components are the columns, in the order of the fields.

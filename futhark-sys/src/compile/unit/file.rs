@@ -25,7 +25,6 @@ pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
     "fut_devices.h" "fut_config.h" "fut_calls.h" "fut_wrappers.h" "fut_windows.h" "override/assert.h"
 };
 
-/// The text of the C file.
 pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
     let generated = unit.generated;
     let raw_functions = raw::definitions(unit);
@@ -91,7 +90,6 @@ fn defines(unit: &Unit<'_>) -> String {
     )
 }
 
-/// Required headers of GPU backends.
 const DRIVER_HEADERS: &str = "CL/cl.h cuda.h cuda_runtime.h nvrtc.h hip/hip_runtime.h hip/hiprtc.h";
 
 /// Headers in the generated text that are for device code or for other systems.

@@ -117,7 +117,6 @@ fn wrapper(program: &Program, call: &Call<'_>, blanks: &[Blank]) -> String {
     format!("FUT_WRAP_{kind}({cfun}, {checks}, ({arguments}), {results}, {frees})\n")
 }
 
-/// The validation of result `i` after the call.
 pub(super) fn check_result(ty: &Type, i: usize) -> String {
     let ident = ty.c_ident();
     format!(
