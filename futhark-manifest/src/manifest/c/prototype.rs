@@ -118,8 +118,7 @@ pub enum Passing {
     Scalar,
     /// The function uses it; the caller keeps ownership.
     Borrowed {
-        /// Whether it may still be read after the function has returned, until
-        /// the next `futhark_context_sync`: it must not be freed before.
+        /// Whether it may still be read until the next `futhark_context_sync`: it must not be freed before.
         until_sync: bool,
     },
     /// The function consumes the value, even if it fails. Afterwards the caller may
@@ -132,15 +131,13 @@ pub enum Passing {
     Freed,
     /// Host memory that the function reads.
     HostRead {
-        /// Whether it may still be read after the function has returned, until
-        /// the next `futhark_context_sync`. The memory must be valid and
+        /// Whether it may still be read until the next `futhark_context_sync`: it must be valid and
         /// unchanged until then.
         until_sync: bool,
     },
     /// Host memory that the function fills.
     HostWritten {
-        /// Whether it may still be written after the function has returned,
-        /// until the next `futhark_context_sync`.
+        /// Whether it may still be written until the next `futhark_context_sync`.
         until_sync: bool,
     },
     /// Memory that the new value uses as its own: it must outlive the value
@@ -148,15 +145,13 @@ pub enum Passing {
     Lent,
     /// A slot that receives a scalar.
     GivesScalar {
-        /// Whether the scalar is complete only after the next
-        /// `futhark_context_sync`. The slot must be valid until then.
+        /// Whether it is complete only after the next `futhark_context_sync`: it must be valid until then.
         after_sync: bool,
     },
     /// A slot that receives a handle, which the caller must free.
     GivesHandle {
-        /// Whether the value is complete only after the next
-        /// `futhark_context_sync`. It must not be used before, not even
-        /// freed.
+        /// Whether the value is complete only after the next `futhark_context_sync`. It must not be used
+        /// before, not even freed.
         after_sync: bool,
     },
     /// A slot for a pointer to bytes. If it is `NULL`, the function writes only the
@@ -164,8 +159,7 @@ pub enum Passing {
     /// caller must release with `free`. Otherwise the function writes the bytes to the
     /// address in the slot.
     GivesBytes {
-        /// Whether the bytes may still be written after the function has
-        /// returned, until the next `futhark_context_sync`.
+        /// Whether the bytes may still be written until the next `futhark_context_sync`.
         until_sync: bool,
     },
     /// A slot that receives a number of bytes.

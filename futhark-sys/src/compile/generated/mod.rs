@@ -3,30 +3,17 @@
 //! [`Generated::read`] collects everything that the other modules need to know about the text that
 //! the Futhark compiler wrote; no other module searches it. Text that our C file relies on and that
 //! is not in the expected form is an error ([`Error::unsupported`]).
-//!
-//! ```text
-//! token.rs    the text as tokens
-//! source.rs   directives, functions, structs, declarations and calls
-//! hooks.rs    which functions our C file replaces or uses
-//! layout.rs   the components of opaque values, and which of them are columns of an array of records
-//! blanks.rs   the sizes of unused parts of sums, from constructors and entry points
-//! state.rs    the state on a device, which kernels change and the function that initialises constants fills
-//! lines.rs    the statements that compute sizes, allocate and check
-//! expr.rs     integer expressions in those statements
-//! calls.rs    which functions of the runtime a program calls, and where their sizes are checked
-//! divisions.rs  that every divisor is compared with zero, or known
-//! ```
 
-pub(super) mod blanks;
-mod calls;
-mod divisions;
-pub(super) mod expr;
-mod hooks;
-pub(super) mod layout;
-pub(super) mod lines;
-mod source;
-mod state;
-pub(super) mod token;
+pub(super) mod blanks; // the sizes of unused parts of sums, from constructors and entry points
+mod calls; // which functions of the runtime a program calls, and where their sizes are checked
+mod divisions; // checks that every divisor is compared with zero, or known
+pub(super) mod expr; // integer expressions that compute sizes
+mod hooks; // which functions our C file replaces or uses
+pub(super) mod layout; // the components of opaque values; which are columns of an array of records
+pub(super) mod lines; // the statements that compute sizes, allocate and check
+mod source; // directives, functions, structs, declarations and calls
+mod state; // the state on a device, which kernels change, and its initial values
+pub(super) mod token; // the text as tokens
 
 use std::collections::{BTreeMap, BTreeSet};
 

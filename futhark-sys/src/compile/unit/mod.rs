@@ -1,32 +1,17 @@
 //! Writes our C file for one program and backend, which is compiled instead of `name.c`.
-//!
-//! ```text
-//! file.rs       the C file, and the fixed files that it includes
-//! inputs.rs     what the parts are written from; text, types and lists in C
-//! wrappers.rs   a wrapper per call, and the validation of shapes
-//! values.rs     the wrappers of the other functions of each type, and what its values need
-//! table.rs      the table
-//! raw.rs        the functions that a raw module offers, and those whose results the caller frees
-//! symbols.rs    unique names of the functions and variables with external linkage
-//! sizes.rs      the copy of `name.c` with checked sizes, for hardened units
-//! bounds.rs     terms that the compiler's own checks lack
-//! concat.rs     checks of the lengths of concatenations
-//! operations.rs  the known places of operations that can wrap
-//! runtime.rs    changes of the functions of the runtime
-//! ```
 
-mod bounds;
-mod concat;
-mod file;
-mod inputs;
-mod operations;
-pub(super) mod raw;
-mod runtime;
-pub(super) mod sizes;
-pub(super) mod symbols;
-mod table;
-mod values;
-mod wrappers;
+mod bounds; // terms that the compiler's own checks lack
+mod concat; // checks of the lengths of concatenations
+mod file; // the C file, and the fixed files that it includes
+mod inputs; // what the parts are written from; text, types and lists in C
+mod operations; // the known places of operations that can wrap
+pub(super) mod raw; // the functions that a raw module offers, and those whose results the caller frees
+mod runtime; // changes of the functions of the runtime
+pub(super) mod sizes; // the copy of `name.c` with checked sizes, for hardened units
+pub(super) mod symbols; // unique names of the functions and variables with external linkage
+mod table; // the table
+mod values; // the wrappers of the other functions of each type, and what its values need
+mod wrappers; // a wrapper per call, and the validation of shapes
 
 pub(super) use file::{CHECKED, FIXED_FILES, write};
 pub(super) use inputs::Unit;
