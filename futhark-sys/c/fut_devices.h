@@ -5,11 +5,8 @@
 
 // --- The functions of the driver ---------------------------------------------------------------
 //
-// GPU backends only: looks up the functions of the driver when a context is created.
-//
-// Therefore a binary links and starts on a machine without the driver, and the error names the
-// missing library. FUT_SYMBOLS(X), which unit/file.rs writes, lists the functions of the driver that
-// the generated text calls. Each gets a pointer here, and macros after this file call the pointers.
+// GPU backends only: looks up the functions of the driver when a context is created. FUT_SYMBOLS(X), which unit/file.rs
+// writes, lists those that the generated text calls. Each gets a pointer here, and macros after this file call the pointers.
 //
 // A header can map a name to another one (cuMemAlloc to cuMemAlloc_v2). The expanded name determines
 // the type of the pointer and the symbol.
