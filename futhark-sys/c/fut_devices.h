@@ -4,7 +4,6 @@
 #if !defined(FUT_HAS_POINTERS)
 
 // --- The functions of the driver ---------------------------------------------------------------
-//
 // GPU backends only: looks up the functions of the driver when a context is created. FUT_SYMBOLS(X), which unit/file.rs
 // writes, lists those that the generated text calls. Each gets a pointer here, and macros after this file call the pointers.
 //
@@ -165,7 +164,6 @@ static char *fut_driver_ready(void) {
 #elif !defined(FUT_AFTER_PROGRAM)
 
 // --- The current device of a thread --------------------------------------------------------------
-//
 // cuda and hip: the current context or device of the calling thread.
 //
 // Both drivers have this state per thread, and other libraries rely on it. The generated code does

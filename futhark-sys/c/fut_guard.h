@@ -14,7 +14,6 @@
 #include "futhark_table.h"
 
 // --- The memory of a context ------------------------------------------------------
-//
 // A lost context is never entered again, so the runtime's own teardown cannot run. Instead, the
 // hooks of malloc and free (fut_hooks.h) put a header before each block and keep the blocks in a
 // list per thread of the context. When a lost context has no values, and its threads have ended, all

@@ -96,7 +96,6 @@ static struct fut_context *fut_current(void) {
 }
 
 // --- Memory of the runtime -------------------------------------------------
-//
 // The runtime does not check the allocations of structures and counts, so a failed one ends the call.
 // Where NULL is handled, our code around the allocation has set `wanted` to the requested size.
 
@@ -253,7 +252,6 @@ static inline void *fut_memmove(void *to, const void *from, size_t n) {
 }
 
 // --- Output of the runtime ------------------------------------------------
-//
 // Output to stderr is stored for the error message, or printed at the end of the call. Output to the
 // log is passed on at once: its stream is stderr, too, and differs by the spelling of the argument.
 
@@ -278,7 +276,6 @@ static int fut_vfprintf(FILE *stream, bool is_stderr, const char *format, va_lis
 }
 
 // --- Files -----------------------------------------------------------------------
-//
 // The runtime opens the cache file and other files from its settings. Only regular files are opened,
 // because others can block for ever.
 
@@ -378,7 +375,6 @@ static void fut_release_context(struct fut_context *c) {
 #endif
 
 // --- Redirected calls ------------------------------------------------------------
-//
 // In the generated text, the first parameter of a definition or prototype begins with `struct`, and
 // the first argument of a call is `ctx`. Token pasting distinguishes the two: a definition gets
 // another name, and a call is redirected to our function. generated/hooks.rs lists these functions.
@@ -476,7 +472,6 @@ static struct fut_failure fut_earlier(struct fut_context *c) {
 #endif
 
 // --- Parallel loops ----------------------------------------------------------------
-//
 // The generated code calls these functions directly: see unit/runtime.rs.
 
 #if FUT_MULTICORE
@@ -673,7 +668,6 @@ static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64
 #endif
 
 // --- Launches ----------------------------------------------------------------------
-//
 // The generated code calls this function directly: see unit/runtime.rs.
 
 #ifndef FUT_AFTER_PROGRAM

@@ -4,7 +4,6 @@
 #ifndef FUT_AFTER_PROGRAM
 
 // --- Sizes -----------------------------------------------------------------------------------------
-//
 // Functions that unit/sizes.rs, unit/bounds.rs, unit/concat.rs and unit/runtime.rs insert into the generated code.
 // They compute each size a second time (unit/sizes.rs says why). FUT_NO_SIZE is sticky, and whatever receives a size
 // rejects it.
@@ -128,7 +127,6 @@ static inline bool fut_slice_outside(int64_t start, int64_t end, int64_t stride,
 }
 
 // --- Divisions ---------------------------------------------------------------------------------
-//
 // A division by zero, or of the smallest number by -1, raises a signal. The program compares the divisor with zero
 // itself, except where the compiler loses that check.
 
@@ -148,9 +146,6 @@ __attribute__((cold)) _Noreturn static void fut_end_division(bool by_zero) {
 #else
 
 // --- The elements of new, set and store ------------------------------------------------------------
-//
-// Validates the arguments of new, set and store of opaque values.
-//
 // The C functions compute sizes from the shapes of the elements, and an overflow there loses the
 // context. Therefore the wrappers validate the shapes before the call.
 
@@ -230,9 +225,6 @@ static __attribute__((noinline)) int32_t fut_reject(struct fut_context *c, char 
   }
 
 // --- Shapes at the boundary of a call --------------------------------------------------------------
-//
-// Validates shapes at the boundary of each call.
-//
 // The C API does not validate the shapes of results, and every function trusts the shapes of its
 // arguments. A negative dimension, or a shape larger than its memory block, makes the next call
 // access memory out of bounds. Such values are rejected as arguments and as results.

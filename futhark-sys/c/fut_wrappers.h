@@ -103,7 +103,6 @@
   }
 
 // --- Arrays of scalars ------------------------------------------------------------------
-//
 // `...`: the dimensions or indices, `dims[0], dims[1]` or `indices[0], indices[1]`.
 
 // Waits for a transfer, unless argument i says that a later call waits.
