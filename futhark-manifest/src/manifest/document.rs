@@ -10,8 +10,6 @@ use crate::manifest::operation::{Aliasing, Function, Operation, OutputAliasing};
 use crate::manifest::program::{EntryPoint, Program, ResultForm, Type};
 use crate::manifest::read::RESOLVED_FORMAT;
 
-/// Increases when a reader of the older format could misread the newer one. Additional
-/// members do not change it.
 const FORMAT_VERSION: u32 = 2;
 
 impl Program {

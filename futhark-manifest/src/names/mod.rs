@@ -71,15 +71,7 @@
 //! The hash is FNV-1a (64 bits, its halves combined by exclusive or) of the name in UTF-8, without the spaces in which
 //! compilers differ. In camel case the mark is `H` (`FHbddaec9d`), after an underscore `0h`.
 //!
-//! # Several kinds of names in one scope
-//!
-//! If a language has one scope for values and types, assign the types first and
-//! reserve their identifiers in the scope of the values; [`PYTHON`] has an example.
-//!
-//! # Other languages
-//!
-//! A constant of type [`Language`] describes a language. Identifiers consist of ASCII letters,
-//! digits and underscores, which every language accepts.
+//! [`PYTHON`] shows how a language with one scope for types and values is used, [`Language`] how another one is described.
 
 mod language;
 mod scope;
