@@ -164,17 +164,12 @@ static char *fut_driver_ready(void) {
 #elif !defined(FUT_AFTER_PROGRAM)
 
 // --- The current device of a thread --------------------------------------------------------------
-// cuda and hip: the current context or device of the calling thread.
-//
-// Both drivers have this state per thread, and other libraries rely on it. The generated code does
+// The drivers of cuda and hip have this state per thread, and other libraries rely on it. The generated code does
 // not maintain it: on cuda, it leaves a new context current on the thread that created it, skips
 // pops when a call fails, and frees a context on the assumption that it is current; on hip, it never
 // selects a device. Therefore every guarded call makes the device of its context current, and
 // restores the previous state at its end, after a jump as well. If the device cannot be made current,
 // the call fails, because its work would run on another device.
-//
-// This file comes after the pointers to the functions of the driver, and before the generated code,
-// because it counts the calls of these functions in that code.
 
 #if FUT_HAS_CURRENT
 // Ends the call, because the generated code would use another device.

@@ -64,9 +64,7 @@
 //! `enum` variants, and that of constants in C. Text that cannot begin an identifier
 //! gets a prefix (`0` is `_0` in Rust and Python, `x0` in C, `T0` in camel
 //! case). Finally, keywords get the language's escaped form (`r#move`) and other reserved
-//! words get an underscore at the end.
-//!
-//! The result is the identifier that a name *wants*.
+//! words get an underscore at the end. The result is the identifier that a name *wants*.
 //!
 //! The hash is FNV-1a (64 bits, its halves combined by exclusive or) of the name in UTF-8, without the spaces in which
 //! compilers differ. In camel case the mark is `H` (`FHbddaec9d`), after an underscore `0h`.

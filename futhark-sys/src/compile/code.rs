@@ -105,7 +105,6 @@ pub(super) fn vendored(folder: &Path, build: &Build, sources: &Files) -> Result<
     }
 }
 
-/// Generates code to vendor in a folder.
 fn generate(
     compiler: Compiler,
     build: &Build,

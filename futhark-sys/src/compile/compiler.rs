@@ -20,7 +20,6 @@ pub struct Compiler {
 /// The options of the Futhark compiler that change neither the kind nor the names of its files.
 const OPTIONS: [&str; 3] = ["--safe", "--Werror", "-w"];
 
-/// Such an option, before the name of a function.
 const ENTRY_POINT: &str = "--entry-point=";
 
 /// Fails if a build cannot use one of the options of the Futhark compiler.

@@ -119,7 +119,6 @@ impl<'a> Source<'a> {
 /// The specifiers of functions with internal linkage; the macros contain `static`.
 const INTERNAL: [&str; 3] = ["static", "SCALAR_FUN_ATTR", "FUTHARK_FUN_ATTR"];
 
-/// Whether a token is at the beginning of a line of `text`.
 pub(super) fn starts_line(text: &str, token: &str) -> bool {
     let before = &text[..place(text, token)];
     before.is_empty() || before.ends_with('\n')
