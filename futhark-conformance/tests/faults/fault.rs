@@ -13,7 +13,6 @@ pub type Place = [String; 3];
 struct Entry {
     #[serde(default)]
     what: String,
-    on: String,
     #[serde(default)]
     device: String,
     found: String,
@@ -49,14 +48,20 @@ pub struct Fault {
 impl Fault {
     /// The faults of a file, in its order.
     pub fn all(text: &str) -> Vec<Fault> {
-        let file: BTreeMap<String, Entry> =
+        let file: BTreeMap<String, BTreeMap<String, Entry>> =
             toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
-        let mut entries: Vec<_> = file.into_iter().collect();
-        entries.sort_by_key(|(name, _)| text.find(&format!("\n[{name}]\n")));
-        let faults = entries.into_iter();
-        faults
-            .flat_map(|(name, entry)| entry.on_each_backend(&name))
-            .collect()
+        let places = file.into_iter();
+        let mut faults: Vec<(Option<usize>, Fault)> = places
+            .flat_map(|(place, entries)| {
+                entries.into_iter().flat_map(move |(name, entry)| {
+                    let line = text.find(&format!("\n[\"{place}\".{name}]\n"));
+                    let faults = entry.on_each_backend(&place, &name).into_iter();
+                    faults.map(move |fault| (line, fault))
+                })
+            })
+            .collect();
+        faults.sort_by_key(|(line, _)| *line);
+        faults.into_iter().map(|(_, fault)| fault).collect()
     }
 
     /// Program, backend and device.
@@ -76,8 +81,8 @@ impl Fault {
 }
 
 impl Entry {
-    fn on_each_backend(self, name: &str) -> Vec<Fault> {
-        let (backends, program) = self.on.split_once(' ').expect("backends and a program");
+    fn on_each_backend(self, place: &str, name: &str) -> Vec<Fault> {
+        let (backends, program) = place.split_once(' ').expect("backends and a program");
         let (check, cause) = self.found.split_once(": ").expect("a check and a cause");
         let mut rules = self.rules;
         rules.extend(self.without_wait.as_deref().map(Rule::without_wait));
