@@ -1,6 +1,7 @@
 //! Tests the promises of `emulated/README.md`. The cases are in `emulated/tests/device.cpp`, which
 //! calls the drivers' functions as a program does.
 
+#[macro_use]
 mod support;
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};
@@ -63,7 +64,7 @@ fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 #[test]
 fn every_case_passes() {
-    let Some(device) = device() else { return };
+    let device = needed!(device());
     let mut broken = String::new();
     for (case, settings) in cases() {
         let output = device.run(case, settings, &[]);
@@ -86,7 +87,7 @@ fn every_case_is_run() {
 
 #[test]
 fn without_a_compiler_a_kernel_is_an_error_with_a_message() {
-    let Some(device) = device() else { return };
+    let device = needed!(device());
     let missing = [("FUTHARK_EMULATED_CXX", "/nowhere/c++")];
     let output = device.run("no_compiler", "", &missing);
     assert!(output.status.success(), "{}", text(&output));
@@ -94,7 +95,7 @@ fn without_a_compiler_a_kernel_is_an_error_with_a_message() {
 
 #[test]
 fn a_fault_of_the_host_ends_the_process_with_its_signal() {
-    let Some(device) = device() else { return };
+    let device = needed!(device());
     let output = device.run("faults_of_the_host", "", &[]);
     const SIGSEGV: i32 = 11;
     assert_eq!(output.status.signal(), Some(SIGSEGV), "{}", text(&output));
@@ -102,7 +103,7 @@ fn a_fault_of_the_host_ends_the_process_with_its_signal() {
 
 #[test]
 fn a_damaged_object_of_common_kernels_is_not_used() {
-    let Some(device) = device() else { return };
+    let device = needed!(device());
     let cache = tempfile::tempdir().unwrap();
     let path = cache.path().to_str().unwrap();
     let files = |extension: &str| -> Vec<PathBuf> {
@@ -127,7 +128,7 @@ fn a_damaged_object_of_common_kernels_is_not_used() {
 
 #[test]
 fn unknown_settings_are_rejected() {
-    let Some(device) = device() else { return };
+    let device = needed!(device());
     let output = device.run("leaks", "delaied", &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
@@ -139,7 +140,7 @@ fn unknown_settings_are_rejected() {
 
 #[test]
 fn settings_out_of_range_are_rejected() {
-    let Some(device) = device() else { return };
+    let device = needed!(device());
     for setting in ["threads=65", "threads=0", "poison=256"] {
         let output = device.run("leaks", setting, &[]);
         assert_eq!(output.status.code(), Some(2), "{setting}");
@@ -162,9 +163,7 @@ entry sums (n: i64): [2]i64 =
 
 #[test]
 fn too_large_blocks_are_errors_and_the_context_stays_usable() {
-    let Some(compiler) = support::needs::compiler_path() else {
-        return;
-    };
+    let compiler = needed!(support::needs::compiler_path());
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("threads.fut"), TOO_MANY_THREADS).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"))
@@ -190,7 +189,7 @@ fn too_large_blocks_are_errors_and_the_context_stays_usable() {
 /// The switch between fibers without assembly, for processors other than x86-64.
 #[test]
 fn the_portable_fiber_switch_works() {
-    let Some(device) = portable() else { return };
+    let device = needed!(portable());
     let cases = "barriers_and_shared_memory out_of_range_after stack_overflow alternating_order \
                  threads_end_after_different_barriers failures_after_a_barrier divergent_barriers";
     for case in cases.split(' ') {

@@ -50,13 +50,11 @@ entry f (x: i64) = x
 #[test]
 fn a_bad_data_file_fails_its_case() {
     let three = b"b\x02\x00 i64\x03\0\0\0\0\0\0\0";
-    let Some(scene) = Scene::new(&[
+    let scene = needed!(Scene::new(&[
         ("bad.fut", BAD_DATA),
         ("more.in", "3i64 and more"),
         ("junk.out", "this is not a value"),
-    ]) else {
-        return;
-    };
+    ]));
     scene.write("good.in", three);
     scene.write("short.in", &three[..10]);
     scene.write("i32.in", b"b\x02\x00 i32\x03\0\0\0");
@@ -122,9 +120,7 @@ entry two (xs: []i64) (ys: []i64) : i64 = xs[0] + ys[0]
 /// use an array after it was consumed.
 #[test]
 fn scripts_run_or_fail_with_a_reason() {
-    let Some(scene) = Scene::new(&[("scripts.fut", SCRIPTS)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("scripts.fut", SCRIPTS)]));
     let cases = cases(&scene, "multicore");
     for case in ["f a call", "f let", "f a record", "f auto"] {
         assert_eq!(cases[case].0, "pass", "{cases:?}");
@@ -156,9 +152,7 @@ fn scripts_run_or_fail_with_a_reason() {
 fn failing_cases_are_called_by_a_c_program_or_skipped_with_a_reason() {
     let source = "-- ==\n-- entry: f\n-- input { 0i64 } error: division\n\
                   -- script input { 0i64 } error: division\nentry f (x: i64) = 1 / x\n";
-    let Some(scene) = Scene::new(&[("f.fut", source)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("f.fut", source)]));
     let run = scene.run("f.fut --backend c --check plain");
     run.ends_with(0);
     let cases = cases_of(&run);
@@ -198,9 +192,7 @@ entry broken (xs: []i32) : bool = xs[50] == 0
 
 #[test]
 fn properties_are_called_with_generated_values() {
-    let Some(scene) = Scene::new(&[("p.fut", PROPERTIES)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("p.fut", PROPERTIES)]));
     let cases = cases(&scene, "c");
     for case in ["involution", "sized", "made"] {
         assert_eq!(cases[case].0, "pass", "{case}: {}", cases[case].1);
@@ -215,9 +207,7 @@ fn properties_are_called_with_generated_values() {
 #[test]
 fn a_tuning_file_with_another_name_fails_the_test_cases() {
     let program = "-- ==\n-- input { 1 } output { 1 }\nentry main (x: i32) = x\n";
-    let Some(scene) = Scene::new(&[("a.fut", program)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", program)]));
     let with = |tuning: &str| {
         scene.write("a.fut.tuning", tuning);
         cases(&scene, "c")
@@ -282,7 +272,7 @@ fn run_curious(scene: &Scene, paths: &str) -> (Cases, String) {
 
 #[test]
 fn files_outside_of_the_corpus_are_not_read() {
-    let Some(scene) = curious() else { return };
+    let scene = needed!(curious());
     let (cases, all) = run_curious(&scene, "corpus");
     for case in "environment,above,link,linked folder,output,script,script file".split(',') {
         failed(&cases, &format!("f {case}"), "use --allow-outside-data");
@@ -297,7 +287,7 @@ fn files_outside_of_the_corpus_are_not_read() {
 
 #[test]
 fn files_outside_of_the_corpus_are_quoted_by_their_beginning_if_they_are_allowed() {
-    let Some(scene) = curious() else { return };
+    let scene = needed!(curious());
     let (cases, all) = run_curious(&scene, "corpus/programs/f.fut --allow-outside-data");
     assert_eq!(cases["f inside"].0, "pass", "{cases:?}");
     for case in ["above", "link", "output"] {
@@ -331,9 +321,7 @@ entry path [n] (xs: [n]u8) : bool =
   let name = \"FUTHARK_TESTS_SEEN\"
   in any (\\at -> n - at >= 18 && all (\\i -> xs[at + i] == name[i]) (iota 18)) (iota n)
 ";
-    let Some(scene) = Scene::new(&[("e.fut", program)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("e.fut", program)]));
     let run = |further: &str| {
         let arguments =
             "run e.fut --check blocks --backend c --json report.jsonl --allow-outside-data";
@@ -363,9 +351,10 @@ fn a_program_with_too_many_test_cases_fails_alone() {
     );
     assert!(hostile.len() < 45_000);
     let innocent = "-- ==\n-- entry: f\n-- input { 1 } output { 1 }\nentry f (x: i32) = x\n";
-    let Some(scene) = Scene::new(&[("hostile.fut", &hostile), ("innocent.fut", innocent)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[
+        ("hostile.fut", &hostile),
+        ("innocent.fut", innocent)
+    ]));
     let run = scene.run(". --all --check blocks --backend c --memory 512");
     run.ends_with(1);
     let cases = cases_of(&run);

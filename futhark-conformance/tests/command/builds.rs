@@ -40,9 +40,10 @@ fn compile_counter(folder: &Path, name: &str, real: &Path) -> PathBuf {
 
 #[test]
 fn a_run_without_changes_starts_no_compiler() {
-    let Some(scene) = Scene::new(&[("corpus/a.fut", PROGRAM), ("corpus/b.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[
+        ("corpus/a.fut", PROGRAM),
+        ("corpus/b.fut", PROGRAM)
+    ]));
     let folder = &scene.path("");
     let cc = compile_counter(folder, "cc", Path::new("cc"));
     let futhark = compile_counter(folder, "futhark", &scene.futhark);

@@ -43,9 +43,7 @@ fn message(record: &Value) -> &str {
 
 #[test]
 fn a_good_program_passes_every_check() {
-    let Some(scene) = Scene::new(&[("good.fut", GOOD)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("good.fut", GOOD)]));
     let run = scene.run(". --all --backend c");
     let shown = run.ends_with(0);
     assert!(run.records().all(|record| record["outcome"] != "fail"));
@@ -66,9 +64,7 @@ fn a_good_program_passes_every_check() {
 
 #[test]
 fn the_report_begins_with_a_header() {
-    let Some(scene) = Scene::new(&[("good.fut", GOOD)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("good.fut", GOOD)]));
     // Without --futhark, all compilers.
     let mut command =
         scene.command("run . --all --backend c --check manifest --seed 7 --json report.jsonl");
@@ -89,9 +85,7 @@ fn the_report_begins_with_a_header() {
 #[test]
 fn the_parts_of_a_run_can_be_merged() {
     let files = [("a.fut", GOOD), ("b.fut", GOOD), ("lib.fut", "def f = 1\n")];
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     let checks =
         "run . --all --backend c --check arrays --check header --junit junit.xml --html page.html";
     for part in ["1", "2"] {
@@ -124,9 +118,7 @@ fn the_parts_of_a_run_can_be_merged() {
 #[test]
 fn a_type_error_is_a_finding_and_the_run_continues() {
     let wrong = "entry f (x: i32): f32 = x\n";
-    let Some(scene) = Scene::new(&[("a-wrong.fut", wrong), ("good.fut", GOOD)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a-wrong.fut", wrong), ("good.fut", GOOD)]));
     let run = run(&scene, "--check compile --check arrays");
     let shown = run.ends_with(1);
     let failures = of(&run, "a-wrong.fut", "compile");
@@ -146,9 +138,7 @@ fn a_type_error_is_a_finding_and_the_run_continues() {
 fn an_expected_compile_error_passes() {
     let wrong = "-- ==\n-- error: does not have expected type\nentry f (x: i32): f32 = x\n";
     let fine = "-- ==\n-- error: nothing like that\nentry f (x: i32): i32 = x\n";
-    let Some(scene) = Scene::new(&[("wrong.fut", wrong), ("fine.fut", fine)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("wrong.fut", wrong), ("fine.fut", fine)]));
     let run = run(&scene, "--check compile");
     let shown = run.ends_with(1);
     let fails = |program| has(&run, program, "compile", "fail");
@@ -158,9 +148,7 @@ fn an_expected_compile_error_passes() {
 #[test]
 fn a_wrong_result_is_shown_with_the_expected_one() {
     let wrong = "-- ==\n-- entry: f\n-- input { [1, 2] } output { [2, 4] }\nentry f (xs: []i32): []i32 = map (+ 1) xs\n";
-    let Some(scene) = Scene::new(&[("wrong.fut", wrong)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("wrong.fut", wrong)]));
     let run = scene.run_with(&["--check", "blocks:f *"], ". --all --backend c");
     let (outcome, message) = run.case("blocks", "f #0");
     assert_eq!(outcome, "fail");
@@ -172,9 +160,7 @@ fn a_wrong_result_is_shown_with_the_expected_one() {
 fn a_hanging_program_is_killed_and_another_process_goes_on() {
     let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
                 entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
-    let Some(scene) = Scene::new(&[("spin.fut", spin)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("spin.fut", spin)]));
     // Compile it first, because compilation may exceed the time limit.
     run(&scene, "--check compile").ends_with(0);
     let run = run(&scene, "--check blocks --timeout 3");
@@ -192,9 +178,7 @@ fn a_program_that_crashes_is_reported_with_its_signal() {
     let wild = "-- ==\n-- entry: wild\n-- input { [1, 2] 1i64 } output { 2 }\n-- input { [1, 2] 4000000000000i64 }\n\
                 -- input { [1, 2] 0i64 } output { 1 }\n\
                 entry wild (xs: []i32) (i: i64): i32 = #[unsafe] xs[i]\n";
-    let Some(scene) = Scene::new(&[("wild.fut", wild)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("wild.fut", wild)]));
     let run = run(&scene, "--check blocks");
     run.ends_with(1);
     assert!(run.texts(["case", "cause"]).contains(&["wild #1", "crash"]));
@@ -207,9 +191,7 @@ fn a_program_that_crashes_is_reported_with_its_signal() {
 #[test]
 fn malformed_test_blocks_are_a_finding() {
     let bad = "-- ==\n-- entry: f\n-- input { [1, }\nentry f (x: i32) = x\n";
-    let Some(scene) = Scene::new(&[("bad.fut", bad)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("bad.fut", bad)]));
     let run = run(&scene, "--check blocks");
     run.ends_with(1);
     let (_, message) = run.case("blocks", "syntax");
@@ -219,9 +201,7 @@ fn malformed_test_blocks_are_a_finding() {
 #[test]
 fn expected_failures_do_not_fail_the_run_and_unexpected_passes_do() {
     let wrong = "-- ==\n-- entry: f\n-- input { 1 } output { 2 }\n-- input { 1 } output { 1 }\nentry f (x: i32) = x\n";
-    let Some(scene) = Scene::new(&[("wrong.fut", wrong)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("wrong.fut", wrong)]));
     let run = |list: &str| {
         scene.write("expectations.toml", list);
         run(&scene, "--check blocks")
@@ -294,9 +274,7 @@ fn programs_and_checks_can_be_listed_and_explained() {
 
 #[test]
 fn without_a_cpp_compiler_the_emulated_device_is_unusable_with_a_reason() {
-    let Some(scene) = Scene::new(&[("good.fut", GOOD)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("good.fut", GOOD)]));
     let run = |emulate: &str| {
         let arguments = format!("run . --backend cuda --check compile --emulate {emulate}");
         scene.ended(scene.compiling(&arguments).env("CXX", "/nowhere/c++"))

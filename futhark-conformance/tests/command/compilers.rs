@@ -20,9 +20,7 @@ fn run(scene: &Scene, compilers: &[&Path]) -> Run {
 
 #[test]
 fn two_compilers_of_one_version_are_compared_by_two_runs() {
-    let Some(scene) = Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]));
     let (released, patched) = (
         scene.compiler("released", ""),
         scene.compiler("patched", PATCHED),
@@ -43,9 +41,7 @@ fn two_compilers_of_one_version_are_compared_by_two_runs() {
 
 #[test]
 fn a_compiler_that_is_named_twice_is_one() {
-    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", PROGRAM)]));
     let compiler = scene.compiler("futhark", "");
     let link = scene.path("link");
     symlink(&compiler, &link).unwrap();

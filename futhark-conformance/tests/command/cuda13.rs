@@ -19,12 +19,8 @@ entry total (xs: []i32): i32 = i32.sum xs
 #[test]
 fn code_compiles_with_the_headers_of_cuda_13() {
     let headers = headers().ok_or("no headers of CUDA 13; run `ci/setup --only cuda13`".to_owned());
-    let Some(headers) = needs::or_skip(headers) else {
-        return;
-    };
-    let Some(scene) = Scene::new(&[("two.fut", PROGRAM)]) else {
-        return;
-    };
+    let headers = needed!(needs::or_skip(headers));
+    let scene = needed!(Scene::new(&[("two.fut", PROGRAM)]));
     // Other tests use the same folder for the emulated device.
     let kept = build_dir();
     let arguments = "run two.fut --backend cuda --emulate always --check blocks --check lifecycle";

@@ -81,7 +81,7 @@ fn devices<'r>(run: &'r Run, property: &str) -> Vec<&'r str> {
 
 #[test]
 fn every_device_is_listed() {
-    let Some(scene) = with_two() else { return };
+    let scene = needed!(with_two());
     let shown = scene.ended(&mut opencl(&scene, "devices")).ends_with(0);
     let lines = shown.lines().filter(|line| line.starts_with("opencl "));
     let lines: Vec<&str> = lines.filter(|line| line.contains(" usable")).collect();
@@ -94,7 +94,7 @@ fn every_device_is_listed() {
 
 #[test]
 fn each_device_has_a_column_and_expectations_of_its_own() {
-    let Some(scene) = with_two() else { return };
+    let scene = needed!(with_two());
     let expected = "[[expect]]\nprogram = \"next.fut\"\ncheck = \"blocks:next #1\"\n\
                     device = \"Portable*\"\nreason = \"known\"\n";
     scene.write("expectations.toml", expected);
@@ -140,7 +140,7 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
 
 #[test]
 fn devices_are_chosen_by_name() {
-    let Some(scene) = with_two() else { return };
+    let scene = needed!(with_two());
     let run = run(&scene, "--check blocks --device Portable*");
     assert_eq!(devices(&run, "usable").len(), 1, "{}", run.shown());
     let outcomes = outcomes(&run, "next #0");
@@ -164,7 +164,7 @@ fn devices_are_chosen_by_name() {
 
 #[test]
 fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
-    let Some(scene) = with_two() else { return };
+    let scene = needed!(with_two());
     // The same constructs.
     scene.write("other.fut", PROGRAM);
     let case: &[&str] = &["a case"];
@@ -194,7 +194,7 @@ fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
 /// Without PoCL in the toolchain, the run has one column fewer and works otherwise.
 #[test]
 fn without_pocl_there_is_one_column_fewer() {
-    let Some(scene) = with_two() else { return };
+    let scene = needed!(with_two());
     let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
     // Headers and loader are still needed.
     let folder = Path::new(&toolchain).join("opencl");
@@ -215,9 +215,7 @@ fn without_pocl_there_is_one_column_fewer() {
 
 #[test]
 fn the_host_can_be_selected_as_a_device() {
-    let Some(scene) = Scene::new(&[("next.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     let first = ["--check", "blocks:next #0"];
     scene
         .run_with(&first, "next.fut --backend c --device cpu")
@@ -244,9 +242,7 @@ esac
 
 #[test]
 fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
-    let Some(scene) = Scene::new(&[("next.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     let newer = newer_compiler(&scene);
     let emulated = |arguments: &str| {
         let mut command = scene.command(&format!("{arguments} --backend hip --emulate always"));
@@ -274,9 +270,7 @@ fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
 
 #[test]
 fn the_processor_is_never_missing() {
-    let Some(mut scene) = Scene::new(&[("next.fut", PROGRAM)]) else {
-        return;
-    };
+    let mut scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     scene.futhark = newer_compiler(&scene);
     let first = ["--check", "blocks:next #0"];
     let shown = scene
@@ -287,9 +281,7 @@ fn the_processor_is_never_missing() {
 
 #[test]
 fn devices_says_what_works_and_what_to_install() {
-    let Some(scene) = Scene::new(&[("next.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     let devices = || {
         let mut command = scene.command("devices --backend c,cuda");
         command.arg("--build-dir").arg(build_dir());
@@ -335,7 +327,7 @@ esac
 
 #[test]
 fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
-    let Some(mut scene) = with_two() else { return };
+    let mut scene = needed!(with_two());
     with_kernels_that_pocl_refuses(&mut scene, "1");
     let run = run(&scene, "--check blocks --summary summary.md");
     let shown = run.shown();
@@ -363,7 +355,7 @@ fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
 
 #[test]
 fn pocl_gets_an_option_for_programs_that_need_it() {
-    let Some(mut scene) = with_two() else { return };
+    let mut scene = needed!(with_two());
     with_kernels_that_pocl_refuses(&mut scene, "__OPENCL_C_VERSION__ != 120");
     let devices = scene.ended(&mut opencl(&scene, "devices")).shown();
     let usable = "usable with -cl-std=CL1.2, known to compute wrong results: Portable";
@@ -383,7 +375,7 @@ entry sums [n] [m] (xss: [n][m]i32) : [n]i32 = map i32.sum xss
 
 #[test]
 fn a_tuning_file_beside_the_program_is_used() {
-    let Some(scene) = with_two() else { return };
+    let scene = needed!(with_two());
     scene.write("next.fut", NESTED);
     let outcome = |tuning: &str| {
         scene.write("next.fut.tuning", tuning);

@@ -35,9 +35,7 @@ fn a_fifo_is_not_opened() {
 /// The folder's path is too long, which is an error for every user, root included.
 #[test]
 fn a_folder_that_cannot_be_read_fails_the_run_and_the_rest_is_checked() {
-    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", PROGRAM)]));
     let mut deep = fs::File::open(scene.path(".")).unwrap();
     for _ in 0..25 {
         use rustix::fs::{Mode, OFlags, mkdirat, openat};
@@ -55,9 +53,7 @@ fn a_folder_that_cannot_be_read_fails_the_run_and_the_rest_is_checked() {
 
 #[test]
 fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
-    let Some(mut scene) = Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]) else {
-        return;
-    };
+    let mut scene = needed!(Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]));
     for name in ["report.jsonl", "junit.xml", "page.html"] {
         scene.write(name, "of an earlier run");
     }
@@ -143,9 +139,7 @@ fn options_that_cannot_be_used_are_refused() {
 /// Each is said once, not for each program and backend.
 #[test]
 fn a_machine_that_cannot_compile_ends_the_run() {
-    let Some(scene) = Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]));
     let run = |change: &dyn Fn(&mut Command)| {
         let mut command = scene.command("run . --backend c,multicore --json report.jsonl");
         command.arg("--futhark").arg(&scene.futhark);
@@ -190,9 +184,7 @@ fn a_machine_that_cannot_compile_ends_the_run() {
 
 #[test]
 fn a_second_run_needs_not_write_to_the_build_folder() {
-    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", PROGRAM)]));
     let builds = scene.path("builds");
     let run = || {
         let arguments = "run a.fut --backend c --check compile --check blocks --build-dir builds";
@@ -231,9 +223,7 @@ fn a_second_run_needs_not_write_to_the_build_folder() {
 
 #[test]
 fn a_pipe_gets_the_results_of_a_run() {
-    let Some(scene) = Scene::new(&[("a.fut", PROGRAM)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", PROGRAM)]));
     let mut command = scene.compiling(&format!("run a.fut --json /dev/stdout {COMPILE}"));
     let run = scene.ended(&mut command);
     let shown = run.ends_with(0);
@@ -253,9 +243,7 @@ fn a_pipe_gets_the_results_of_a_run() {
 fn nothing_is_written_to_the_working_directory() {
     let program = "-- ==\n-- entry: size\n-- random input { [10]i32 } output { 10i64 }\n\
                    entry size [n] (_: [n]i32): i64 = n\n";
-    let Some(scene) = Scene::new(&[("random.fut", program)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("random.fut", program)]));
     let here = scene.path("here");
     fs::create_dir(&here).unwrap();
     let mut command =

@@ -136,9 +136,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 #[test]
 fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
     let script = "echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let [check, cause, _] = hostile.failure(" --timeout 2");
     assert_eq!([&*check, &cause], ["compile", "timeout"]);
     assert_eq!(hostile.log(), "begun\n");
@@ -148,18 +146,14 @@ fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
 #[test]
 fn a_compile_that_ends_its_process_is_reported_once_and_not_repeated() {
     let script = "echo begun >>$FUTHARK_TESTS_LOG; kill -9 $PPID";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     assert_eq!(hostile.failure("")[1], "crash");
     assert_eq!(hostile.log(), "begun\n");
 }
 
 #[test]
 fn a_compiler_whose_version_hangs_is_an_error() {
-    let Some(hostile) = Hostile::new("--version", "sleep 100") else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("--version", "sleep 100"));
     let shown = hostile.run(" --timeout 1").ends_with(2);
     let words = "hostile-futhark --version` did not end within 1 s";
     assert_has(&shown, words);
@@ -191,9 +185,7 @@ fn with_default_signals(command: &Command) -> Command {
 fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
     const SCRIPT: &str = "sleep 100 & echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
     let end = |pattern: &str, signal: Signal| {
-        let Some(hostile) = Hostile::new(pattern, SCRIPT) else {
-            return;
-        };
+        let hostile = needed!(Hostile::new(pattern, SCRIPT));
         let mut command = with_default_signals(&hostile.command(""));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut runner = command.spawn().expect("the program starts");
@@ -214,9 +206,7 @@ fn a_runner_that_is_ended_by_a_signal_leaves_no_process_behind() {
 #[test]
 fn a_process_that_a_compiler_leaves_behind_is_ended() {
     let script = "sleep 100 &";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let begun = Instant::now();
     hostile.run(" --check compile").ends_with(0);
     assert!(begun.elapsed() < LONG);
@@ -227,9 +217,7 @@ fn a_process_that_a_compiler_leaves_behind_is_ended() {
 fn a_compiler_that_grows_is_stopped_by_the_memory_limit() {
     // The shell doubles a text.
     let script = "x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let [check, cause, _] = hostile.failure(" --memory 256");
     assert_eq!(check, "compile");
     assert_ne!(cause, "timeout");
@@ -237,9 +225,7 @@ fn a_compiler_that_grows_is_stopped_by_the_memory_limit() {
 
 #[test]
 fn a_memory_limit_that_is_too_low_for_anything_is_a_failure() {
-    let Some(hostile) = Hostile::new("never", "") else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("never", ""));
     let run = hostile.run(" --memory 1");
     let shown = run.shown();
     // Of the job, or of the probe before it.
@@ -250,9 +236,7 @@ fn a_memory_limit_that_is_too_low_for_anything_is_a_failure() {
 #[test]
 fn a_compiler_that_writes_without_end_does_not_fill_the_disk() {
     let script = "exec cat /dev/zero >$FUTHARK_TESTS_LOG";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let [.., message] = hostile.failure(" --memory 256");
     assert_has(&message, "SIGXFSZ");
     let log = hostile.scene.path("log");
@@ -265,9 +249,7 @@ fn a_compiler_that_prints_without_end_takes_no_memory() {
     // With what it takes anyway, more than the memory limit of each process.
     let script =
         "echo first >&2; head -c 250000000 /dev/zero | tr '\\0' x >&2; echo last >&2; exit 2";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let [.., message] = hostile.failure(" --memory 256");
     assert!(message.len() < 100_000, "{}", message.len());
     for part in ["first\nxxx", "bytes omitted", "xxxlast"] {
@@ -277,9 +259,7 @@ fn a_compiler_that_prints_without_end_takes_no_memory() {
 
 #[test]
 fn a_program_that_allocates_everything_fails_alone() {
-    let Some(hostile) = Hostile::new("never", "") else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("never", ""));
     let program = "\
 -- ==
 -- entry: f
@@ -295,9 +275,7 @@ entry f (n: i64): i64 = let xs = scan (+) 0 (iota n) in xs[n / 2]
 #[test]
 fn waiting_for_another_run_is_not_a_timeout() {
     let script = "echo begun >>$FUTHARK_TESTS_LOG; sleep 5";
-    let Some(hostile) = Hostile::new("'c '*hostile*", script) else {
-        return;
-    };
+    let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let mut first = hostile.command(" --check compile --timeout 100");
     first.stdout(Stdio::null());
     let mut first = Running(first.stderr(Stdio::null()).spawn().expect("it starts"));

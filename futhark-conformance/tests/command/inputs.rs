@@ -56,9 +56,7 @@ impl Bench {
 
 #[test]
 fn a_bug_without_a_test_case_is_found_and_shrunk() {
-    let Some(bench) = Bench::new(HALF) else {
-        return;
-    };
+    let bench = needed!(Bench::new(HALF));
     let run = bench.differential("--seed 1");
     run.ends_with(1);
     let (outcome, message) = run.case("differential", "sum");
@@ -72,9 +70,7 @@ fn a_bug_without_a_test_case_is_found_and_shrunk() {
 
 #[test]
 fn the_repeat_command_reproduces_the_failure() {
-    let Some(bench) = Bench::new(HALF) else {
-        return;
-    };
+    let bench = needed!(Bench::new(HALF));
     let run = bench.differential("--seed 7");
     let shown = run.shown();
     let line = repeat_command(&shown);
@@ -105,9 +101,7 @@ fn the_same_seed_gives_the_same_failure() {
 
 #[test]
 fn failing_inputs_are_kept_and_tried_first() {
-    let Some(bench) = Bench::new(HALF) else {
-        return;
-    };
+    let bench = needed!(Bench::new(HALF));
     bench.differential("--seed 1");
     let kept = bench.kept();
     assert_eq!(kept.len(), 1, "{kept:?}");
@@ -146,9 +140,7 @@ fn failing_inputs_are_kept_and_tried_first() {
 #[test]
 fn an_input_that_kills_the_process_is_kept_without_shrinking() {
     let wild = "entry wild (xs: [4]i64) : i64 = i64.sum xs\n";
-    let Some(mut bench) = Bench::new(wild) else {
-        return;
-    };
+    let mut bench = needed!(Bench::new(wild));
     // A compiler whose entry points on multicore write to address 0.
     let text = r#"'REAL' "$@" || exit
 case "$1 $2" in
@@ -174,9 +166,7 @@ esac
 fn an_endless_call_is_not_a_failure() {
     let spin = "entry spin (x: i32) : i32 = loop x while x > 0 do x ^ 2\n\
                 entry fine (x: i32) : i32 = x + 1\n";
-    let Some(bench) = Bench::new(spin) else {
-        return;
-    };
+    let bench = needed!(Bench::new(spin));
     let run = bench.differential("--timeout 16");
     run.ends_with(0);
     let (outcome, message) = run.case("differential", "spin");
@@ -194,9 +184,7 @@ entry explicit (n: i64) (four: [4]i32) (xs: [n]i32) : [n]i32 = map (+ four[3]) x
 entry squares [n] (xs: [n][n]i64) (ys: [n]i64) : i64 = i64.sum ys + i64.sum (flatten xs)
 entry longer [n] (xs: [n + 1]i32) (ys: [n]i32) : i32 = xs[n] + i32.sum ys
 ";
-    let Some(bench) = Bench::new(program) else {
-        return;
-    };
+    let bench = needed!(Bench::new(program));
     let run = bench.differential("--seed 1");
     for entry in ["product", "explicit", "squares", "longer"] {
         // An entry point that accepts nothing would be skipped.
@@ -226,9 +214,7 @@ entry moved (ps: []point) (by: point) : []point = map (\\p -> {x = p.x + by.x, y
 entry area [n] (s: shape [n]) : f32 =
   match s case #circle r -> r * r case #polygon xs -> f32.sum xs case #nothing -> 0
 ";
-    let Some(bench) = Bench::new(program) else {
-        return;
-    };
+    let bench = needed!(Bench::new(program));
     for (backend, check) in [("multicore", "differential"), ("c", "server")] {
         let run = bench.run(&format!("--backend {backend} --check {check}"));
         run.ends_with(0);
@@ -245,18 +231,16 @@ entry area [n] (s: shape [n]) : f32 =
 
 #[test]
 fn c_is_compared_with_another_compiler() {
-    let Some(bench) = Bench::new("entry twice (xs: []i32) : []i32 = map (* 2) xs\n") else {
-        return;
-    };
+    let bench = needed!(Bench::new(
+        "entry twice (xs: []i32) : []i32 = map (* 2) xs\n"
+    ));
     let arguments = "--backend c --check differential";
     let alone = bench.run(arguments);
     let (outcome, message) = alone.case("differential", "");
     assert_eq!(outcome, "skip");
     assert_has(message, "--against");
     let all = futhark_safe::compile::Compiler::all();
-    let Some(other) = all.iter().rev().nth(1) else {
-        return;
-    };
+    let other = needed!(all.iter().rev().nth(1));
     let other = other
         .program()
         .canonicalize()
@@ -283,9 +267,7 @@ entry hidden (is: []i64) (i: i64) : i64 = #[unsafe] is[i * 100000000000]
 
 #[test]
 fn a_crash_of_an_unsafe_program_is_possible_by_its_own_word() {
-    let Some(bench) = Bench::new(UNSAFE) else {
-        return;
-    };
+    let bench = needed!(Bench::new(UNSAFE));
     let run = bench.run("--backend c --check blocks --check server");
     run.ends_with(0);
     assert_eq!(run.case("blocks", "at #0").0, "pass");
@@ -317,9 +299,7 @@ entry hidden (n: i64) : x.t = x.make n
 /// In the memory of the server program they are what was there before.
 #[test]
 fn bytes_of_units_are_not_compared() {
-    let Some(bench) = Bench::new(UNITS) else {
-        return;
-    };
+    let bench = needed!(Bench::new(UNITS));
     for seed in ["1", "2", "3"] {
         let run = bench.run(&format!("--backend c --check server --seed {seed}"));
         run.ends_with(0);

@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+#[path = "../support/needs.rs"]
+mod needs;
+
 mod blocks;
 mod builds;
 mod cli;
@@ -16,8 +20,6 @@ mod files;
 mod hostile;
 mod inputs;
 mod names;
-#[path = "../support/needs.rs"]
-mod needs;
 mod newer;
 mod outputs;
 mod prepare;

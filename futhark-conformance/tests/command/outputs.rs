@@ -59,9 +59,7 @@ fn a_closed_or_full_output_is_no_panic() {
 
 #[test]
 fn a_report_on_a_full_disk_is_an_error() {
-    let Some(scene) = Scene::new(&[PROGRAM]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[PROGRAM]));
     let mut command = scene.compiling("run a.fut --backend c --check manifest --json /dev/full");
     let run = scene.ended(&mut command);
     let shown = run.shown();

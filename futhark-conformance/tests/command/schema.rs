@@ -25,7 +25,7 @@ fn a_run_writes_lines_of_the_schema() {
     let main = |output: &str| {
         format!("entry main (x: i32) = x\n-- ==\n-- input {{ 1 }} output {{ {output} }}\n")
     };
-    let Some(scene) = Scene::new(&[
+    let scene = needed!(Scene::new(&[
         ("pass.fut", &main("1")),
         ("fail.fut", &main("2")),
         ("error.fut", "entry main (x: i32) = y\n"),
@@ -35,9 +35,7 @@ fn a_run_writes_lines_of_the_schema() {
             "expectations.toml",
             "[[expect]]\nprogram = \"known.fut\"\ncheck = \"blocks\"\nreason = \"wrong\"\n",
         ),
-    ]) else {
-        return;
-    };
+    ]));
     scene
         .run(". --all --backend c --check blocks --check compile")
         .ends_with(1);

@@ -69,9 +69,7 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
         ("b.fut", GOOD),
         ("sub/c.fut", other.as_str()),
     ];
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     let ran = |arguments: &str| {
         let run = run(&scene, arguments);
         let said = run.ends_with(0);
@@ -116,9 +114,7 @@ fn a_run_over_a_folder_checks_a_part_that_has_every_construct() {
 #[test]
 fn excluded_programs_are_left_out_and_named_in_the_header() {
     let files = [("a.fut", GOOD), ("slow/b.fut", WRONG), ("c.fut", WRONG)];
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     let run_all = run(&scene, ". --exclude slow/* --exclude c.fut");
     run_all.ends_with(0);
     assert_eq!(ran(&run_all), ["a.fut"]);
@@ -130,9 +126,7 @@ fn excluded_programs_are_left_out_and_named_in_the_header() {
 
 #[test]
 fn a_budget_leaves_out_jobs_that_would_end_too_late() {
-    let Some(scene) = Scene::new(&[("a.fut", GOOD), ("b.fut", WRONG)]) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&[("a.fut", GOOD), ("b.fut", WRONG)]));
     write_last(&scene, &[("a.fut", 0.1), ("b.fut", 1000.0)]);
     let short = run(&scene, ". --budget 1m --jobs 1 --baseline last.jsonl");
     let said = short.ends_with(0);
@@ -149,9 +143,7 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
 #[test]
 fn jobs_that_took_long_in_the_last_run_begin_first() {
     let files = ["a.fut", "b.fut", "c.fut"].map(|name| (name, GOOD));
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     write_last(&scene, &[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);
     let order = |options: &str| {
         let run = run(&scene, &format!(". --all --jobs 1{options}"));
@@ -170,9 +162,7 @@ fn jobs_that_took_long_in_the_last_run_begin_first() {
 #[test]
 fn parts_are_balanced_by_the_last_run() {
     let files = ["a.fut", "b.fut", "c.fut", "d.fut"].map(|name| (name, GOOD));
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     let part = |shard: &str, options: &str| {
         let run = run(
             &scene,
@@ -214,9 +204,7 @@ fn wait_for(scene: &Scene, words: &str) -> PathBuf {
 fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
     let wrong = [("b.fut", WRONG), ("d.fut", WRONG)];
     let files = [wrong.as_slice(), &[("a.fut", GOOD), ("c.fut", GOOD)]].concat();
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     scene.write(
         "expectations.toml",
         "[[expect]]\nprogram = \"b.fut\"\ncheck = \"blocks\"\nreason = \"known\"\n",
@@ -281,9 +269,7 @@ fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
         ("c.out", "7\n"),
         ("lib/inc.fut", "def inc (x: i32) = x + 1\n"),
     ];
-    let Some(scene) = Scene::new(&files) else {
-        return;
-    };
+    let scene = needed!(Scene::new(&files));
     let run = |options: &str, code: i32| run(&scene, &format!(". --all{options}")).ends_with(code);
     let said = run(" --resume", 0);
     assert!(

@@ -12,10 +12,12 @@
 
 #![forbid(unsafe_code)]
 
-mod fault;
-mod mutate;
+#[macro_use]
 #[path = "../support/needs.rs"]
 mod needs;
+
+mod fault;
+mod mutate;
 mod newer;
 mod plant;
 mod trial;
@@ -40,9 +42,7 @@ fn programs() -> PathBuf {
 #[test]
 fn every_fault_is_found_by_the_check_that_should_find_it() {
     // The newest compiler generates the most functions.
-    let Some(compiler) = needs::compiler() else {
-        return;
-    };
+    let compiler = needed!(needs::compiler());
     let nursery = Nursery::new(compiler);
     let all = all_faults();
     assert_text_matches(&nursery, &all);

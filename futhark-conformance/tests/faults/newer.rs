@@ -9,9 +9,7 @@ use futhark_conformance::parallel;
 
 #[test]
 fn the_emulated_device_has_the_half_floats_of_hip() {
-    let Some(compiler) = needs::compiler() else {
-        return;
-    };
+    let compiler = needed!(needs::compiler());
     let [text] = &Fault::all(include_str!("halves.toml"))[..] else {
         panic!("one change");
     };
@@ -29,9 +27,7 @@ fn the_emulated_device_has_the_half_floats_of_hip() {
 
 #[test]
 fn unknown_text_is_reported_by_name() {
-    let Some(compiler) = needs::compiler() else {
-        return;
-    };
+    let compiler = needed!(needs::compiler());
     let nursery = Nursery::new(compiler);
     let changes = Fault::all(include_str!("newer.toml"));
     let wrong = parallel::map(&changes, parallel::processors(), |change| {

@@ -8,10 +8,12 @@
 
 #![forbid(unsafe_code)]
 
-mod alter;
-mod futhark_test;
+#[macro_use]
 #[path = "../support/needs.rs"]
 mod needs;
+
+mod alter;
+mod futhark_test;
 mod tally;
 
 use futhark_conformance::Corpus;
@@ -70,9 +72,7 @@ entry f (x: i32) = x
 /// blocks, and for programs that must not compile or do not compile.
 #[test]
 fn verdicts_on_programs_that_fail_equal_those_of_futhark_test() {
-    let Some(futhark) = needs::compiler_path() else {
-        return;
-    };
+    let futhark = needed!(needs::compiler_path());
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("programs")).unwrap();

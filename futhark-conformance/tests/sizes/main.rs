@@ -8,6 +8,10 @@
 //! `CC=clang-14 cargo test -p futhark-conformance --test sizes` uses another C compiler: results must be the same with
 //! each. `ci/sanitize asan-c` runs the tests with AddressSanitizer.
 
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
 mod constructs;
 mod expressions;
 mod hostile;
@@ -15,8 +19,6 @@ mod loops;
 mod overflows;
 mod pipelines;
 mod planted;
-#[path = "../support/mod.rs"]
-mod support;
 
 use constructs::{CONSTRUCTS, Construct};
 use futhark_safe::compile::{Build, Compiler};
@@ -67,9 +69,7 @@ fn sizes_on_c() {
 /// [`sizes_on_c`].
 #[test]
 fn sizes_on_multicore() {
-    let Some(newest) = support::needs::compiler() else {
-        return;
-    };
+    let newest = needed!(support::needs::compiler());
     if !full() {
         return check(Backend::Multicore, &newest, &FEW, CONSTRUCTS);
     }
@@ -87,9 +87,7 @@ fn alone_on_opencl() -> MutexGuard<'static, ()> {
 #[test]
 fn sizes_on_opencl() {
     let _alone = alone_on_opencl();
-    let Some(compiler) = support::needs::compiler() else {
-        return;
-    };
+    let compiler = needed!(support::needs::compiler());
     let mut constructs = CONSTRUCTS.to_vec();
     constructs.retain(|construct| ON_OCLGRIND.contains(&construct.name));
     let device = build(Backend::OpenCl, &compiler, &constructs).and_then(|library| start(&library));
@@ -150,9 +148,7 @@ fn loops_on_multicore() {
 #[test]
 fn loops_on_opencl() {
     let _alone = alone_on_opencl();
-    let Some(compiler) = support::needs::compiler() else {
-        return;
-    };
+    let compiler = needed!(support::needs::compiler());
     let device =
         build(Backend::OpenCl, &compiler, &CONSTRUCTS[..1]).and_then(|library| start(&library));
     if support::needs::or_skip(device.map_err(|error| error.to_string())).is_some() {
@@ -188,9 +184,7 @@ fn pipelines_on_multicore() {
 
 /// Uses few pipelines and the newest compiler, or many and all compilers with `FUTHARK_TESTS_FULL`.
 fn check_pipelines(test: &str, backend: Backend, threads: &[usize]) {
-    let Some(newest) = support::needs::compiler() else {
-        return;
-    };
+    let newest = needed!(support::needs::compiler());
     if !full() {
         return pipelines::check(backend, &newest, threads, 1, [4, 100]);
     }

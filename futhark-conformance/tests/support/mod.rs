@@ -1,5 +1,6 @@
 //! Helpers for tests on the emulated device.
 
+#[macro_use]
 pub mod needs;
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};

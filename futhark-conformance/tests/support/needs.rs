@@ -23,6 +23,17 @@ pub fn or_skip<T>(found: Result<T, String>) -> Option<T> {
         .ok()
 }
 
+/// The value; without one the test ends, since [`or_skip`] has told why.
+#[allow(unused_macros, reason = "other test programs do not use it")]
+macro_rules! needed {
+    ($found:expr) => {
+        match $found {
+            Some(found) => found,
+            None => return,
+        }
+    };
+}
+
 /// The newest Futhark compiler.
 pub fn compiler() -> Option<Compiler> {
     or_skip(
