@@ -19,14 +19,11 @@ entry divide (a: i64) (b: i64): i64 = a / b
 ";
 
 /// Runs `check` on both backends, with settings of the device, in a process of its own.
-fn on_the_device(test: &str, settings: &str, check: fn(&Library)) {
-    if !support::in_a_process_with_the_device(test, settings) {
-        return;
-    }
-    for backend in [Backend::Cuda, Backend::Hip] {
+fn on_the_device(settings: &str, check: fn(&Library)) {
+    support::on_cuda_and_hip(settings, |backend| {
         check(&support::library("batches.fut", PROGRAM, backend));
         assert!(!findings().contains("host buffer"), "{}", findings());
-    }
+    });
 }
 
 /// The misuse that the device has found.
@@ -64,69 +61,61 @@ fn double<'env>(
 
 #[test]
 fn transfers_are_complete_when_a_batch_ends() {
-    on_the_device(
-        "transfers_are_complete_when_a_batch_ends",
-        "delayed",
-        |library| {
-            let ctx = Context::new(library, &Config::new()).unwrap();
-            let mut data: Vec<Vec<i32>> = (0..20).map(|i| vec![i; 100]).collect();
-            let mut out = vec![vec![0i32; 100]; 20];
-            let downloads = ctx.batch(|batch| {
-                let mut downloads = Vec::new();
-                for (data, out) in data.iter().zip(&mut out) {
-                    double(&ctx, batch, data, out)?;
-                    // Memory that the batch keeps.
-                    let owned: Vec<i32> = data.iter().map(|x| x + 1).collect();
-                    downloads.push(batch.to_vec::<i32>(&batch.array(owned)?)?);
-                }
-                Ok(downloads)
-            });
-            let downloads = downloads.unwrap();
-            for ((data, out), download) in data.iter_mut().zip(&out).zip(downloads) {
-                assert_eq!(*out, vec![2 * data[0]; 100]);
-                assert_eq!(download.into_vec().unwrap(), vec![data[0] + 1; 100]);
-                data.fill(77);
+    on_the_device("delayed", |library| {
+        let ctx = Context::new(library, &Config::new()).unwrap();
+        let mut data: Vec<Vec<i32>> = (0..20).map(|i| vec![i; 100]).collect();
+        let mut out = vec![vec![0i32; 100]; 20];
+        let downloads = ctx.batch(|batch| {
+            let mut downloads = Vec::new();
+            for (data, out) in data.iter().zip(&mut out) {
+                double(&ctx, batch, data, out)?;
+                // Memory that the batch keeps.
+                let owned: Vec<i32> = data.iter().map(|x| x + 1).collect();
+                downloads.push(batch.to_vec::<i32>(&batch.array(owned)?)?);
             }
-            ctx.sync().unwrap();
-        },
-    );
+            Ok(downloads)
+        });
+        let downloads = downloads.unwrap();
+        for ((data, out), download) in data.iter_mut().zip(&out).zip(downloads) {
+            assert_eq!(*out, vec![2 * data[0]; 100]);
+            assert_eq!(download.into_vec().unwrap(), vec![data[0] + 1; 100]);
+            data.fill(77);
+        }
+        ctx.sync().unwrap();
+    });
 }
 
 #[test]
 fn a_batch_that_fails_or_panics_completes_its_transfers() {
-    on_the_device(
-        "a_batch_that_fails_or_panics_completes_its_transfers",
-        "delayed",
-        |library| {
-            let ctx = Context::new(library, &Config::new()).unwrap();
-            let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);
-            let failed = ctx.batch(|batch| {
+    on_the_device("delayed", |library| {
+        let ctx = Context::new(library, &Config::new()).unwrap();
+        let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);
+        let failed = ctx.batch(|batch| {
+            double(&ctx, batch, &data, &mut out)?;
+            ctx.call("no_such_entry", vec![])
+        });
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::InvalidArgument);
+        assert_eq!(out, [2, 4, 6]);
+        out.fill(0);
+        data.fill(5);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            ctx.batch(|batch| -> Result<()> {
                 double(&ctx, batch, &data, &mut out)?;
-                ctx.call("no_such_entry", vec![])
-            });
-            assert_eq!(failed.unwrap_err().kind(), ErrorKind::InvalidArgument);
-            assert_eq!(out, [2, 4, 6]);
-            out.fill(0);
-            data.fill(5);
-            let panicked = catch_unwind(AssertUnwindSafe(|| {
-                ctx.batch(|batch| -> Result<()> {
-                    double(&ctx, batch, &data, &mut out)?;
-                    panic!("a test");
-                })
-            }));
-            assert!(panicked.is_err());
-            assert_eq!(out, [10; 3]);
-            data.fill(77);
-            out.fill(77);
-            ctx.sync().unwrap();
-            assert_eq!(out, [77; 3]);
-        },
-    );
+                panic!("a test");
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(out, [10; 3]);
+        data.fill(77);
+        out.fill(77);
+        ctx.sync().unwrap();
+        assert_eq!(out, [77; 3]);
+    });
 }
 
 #[test]
 fn a_failing_kernel_fails_its_batch() {
-    on_the_device("a_failing_kernel_fails_its_batch", "delayed", |library| {
+    on_the_device("delayed", |library| {
         let ctx = Context::new(library, &Config::new()).unwrap();
         let mut data = vec![0i32, 9];
         let (mut out, mut kept) = (vec![0i32; 2], None);
@@ -152,29 +141,25 @@ fn a_failing_kernel_fails_its_batch() {
 /// A failure of the runtime, with a driver that works.
 #[test]
 fn a_batch_of_a_lost_context_waits_for_the_driver() {
-    on_the_device(
-        "a_batch_of_a_lost_context_waits_for_the_driver",
-        "delayed",
-        |library| {
-            let ctx = Context::new(library, &Config::new()).unwrap();
-            let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);
-            let result = ctx.batch(|batch| {
-                double(&ctx, batch, &data, &mut out)?;
-                divide(&ctx)
-            });
-            let error = result.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
-            assert_eq!(out, [2, 4, 6]);
-            data.fill(77);
-            out.fill(77);
-            // Waits for the work of the whole device on hip.
-            let other = Context::new(library, &Config::new()).unwrap();
-            other
-                .batch(|batch| double(&other, batch, &data, &mut out))
-                .unwrap();
-            assert_eq!(out, [154; 3]);
-        },
-    );
+    on_the_device("delayed", |library| {
+        let ctx = Context::new(library, &Config::new()).unwrap();
+        let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);
+        let result = ctx.batch(|batch| {
+            double(&ctx, batch, &data, &mut out)?;
+            divide(&ctx)
+        });
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
+        assert_eq!(out, [2, 4, 6]);
+        data.fill(77);
+        out.fill(77);
+        // Waits for the work of the whole device on hip.
+        let other = Context::new(library, &Config::new()).unwrap();
+        other
+            .batch(|batch| double(&other, batch, &data, &mut out))
+            .unwrap();
+        assert_eq!(out, [154; 3]);
+    });
 }
 
 /// The outcome of a batch with uploads, a call and downloads on a device that fails at some point.
@@ -209,17 +194,13 @@ fn outcome(library: &Library) -> Result<()> {
 #[test]
 fn a_failing_copy_fails_its_batch() {
     for n in 2..=5 {
-        on_the_device(
-            "a_failing_copy_fails_its_batch",
-            &format!("delayed,fail-copy={n}"),
-            |library| {
-                let result = outcome(library);
-                // The copy has failed before the context of hip starts.
-                if library.backend() == Backend::Cuda {
-                    assert_eq!(result.unwrap_err().kind(), ErrorKind::Backend);
-                }
-            },
-        );
+        on_the_device(&format!("delayed,fail-copy={n}"), |library| {
+            let result = outcome(library);
+            // The copy has failed before the context of hip starts.
+            if library.backend() == Backend::Cuda {
+                assert_eq!(result.unwrap_err().kind(), ErrorKind::Backend);
+            }
+        });
         if support::is_inside() {
             return;
         }
@@ -229,7 +210,7 @@ fn a_failing_copy_fails_its_batch() {
 /// The device is broken when the batch ends, so the driver cannot wait.
 #[test]
 fn a_broken_device_fails_its_batch() {
-    on_the_device("a_broken_device_fails_its_batch", "delayed", |library| {
+    on_the_device("delayed", |library| {
         let ctx = Context::new(library, &Config::new()).unwrap();
         let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);
         let mut download = None;

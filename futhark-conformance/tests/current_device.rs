@@ -27,14 +27,14 @@ entry at (i: i64): i32 = table[i]
 
 #[test]
 fn cuda_restores_the_current_context() {
-    if support::in_a_process_with_the_device("cuda_restores_the_current_context", "") {
+    if support::in_a_process_with_the_device("") {
         with_foreign_contexts();
     }
 }
 
 #[test]
 fn hip_restores_the_current_device() {
-    if support::in_a_process_with_the_device("hip_restores_the_current_device", "devices=3") {
+    if support::in_a_process_with_the_device("devices=3") {
         with_foreign_devices();
     }
 }
@@ -44,97 +44,49 @@ fn a_failed_hip_set_device_is_an_error() {
     // The transfer makes the fourth call of hipSetDevice. The test makes the first; creating the
     // context makes the next two, which set and restore the device.
     let settings = "devices=3,fail-set-device=4";
-    if !support::in_a_process_with_the_device("a_failed_hip_set_device_is_an_error", settings) {
+    if !support::in_a_process_with_the_device(settings) {
         return;
     }
     let driver = Driver::open();
-    let set: unsafe extern "C" fn(i32) -> i32 = driver.function("hipSetDevice");
-    let get: unsafe extern "C" fn(*mut i32) -> i32 = driver.function("hipGetDevice");
-    // SAFETY: no pointer is involved.
-    assert_eq!(unsafe { set(2) }, 0);
+    driver.set_device(2);
     let library = Library::build(&build(Backend::Hip, "current", PROGRAM)).unwrap();
     let context = Context::new(&library, &Config::new().device("#1")).unwrap();
     let error = context.array(&[1i32, 2]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ContextLost);
-    assert!(
-        error
-            .to_string()
-            .contains("cannot make the context's device current"),
-        "{error}"
-    );
-    let mut device = -1;
-    // SAFETY: the driver writes one number.
-    assert_eq!(unsafe { get(&raw mut device) }, 0);
-    assert_eq!(device, 2);
+    let words = "cannot make the context's device current";
+    assert!(error.to_string().contains(words), "{error}");
+    assert_eq!(driver.device(), 2);
 }
 
 fn with_foreign_contexts() {
     let driver = Driver::open();
-    let init: unsafe extern "C" fn(u32) -> i32 = driver.function("cuInit");
-    let create: unsafe extern "C" fn(*mut *mut c_void, u32, i32) -> i32 =
-        driver.function("cuCtxCreate_v2");
-    let get: unsafe extern "C" fn(*mut *mut c_void) -> i32 = driver.function("cuCtxGetCurrent");
-    let current = || {
-        let mut context = ptr::null_mut();
-        // SAFETY: the driver writes one pointer.
-        assert_eq!(unsafe { get(&raw mut context) }, 0);
-        context
-    };
-    let mut foreign = ptr::null_mut();
-    // SAFETY: no pointer is involved.
-    assert_eq!(unsafe { init(0) }, 0);
-    // SAFETY: the driver writes one pointer.
-    assert_eq!(unsafe { create(&raw mut foreign, 0, 0) }, 0);
+    let foreign = driver.create_context();
     use_everything(Backend::Cuda, &Config::new(), &|| {
-        assert_eq!(current(), foreign);
+        assert_eq!(driver.context(), foreign);
     });
-    let push: unsafe extern "C" fn(*mut c_void) -> i32 = driver.function("cuCtxPushCurrent_v2");
     lend(Backend::Cuda, &|| {
-        let own = current();
+        let own = driver.context();
         assert!(own != foreign && !own.is_null());
-        // Push a context, as a failing call does.
-        // SAFETY: a context that lives.
-        assert_eq!(unsafe { push(own) }, 0);
+        // As a failing call does.
+        driver.push(own);
     });
-    assert_eq!(current(), foreign);
+    assert_eq!(driver.context(), foreign);
     // A thread without a current context.
     std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            let get: unsafe extern "C" fn(*mut *mut c_void) -> i32 =
-                driver.function("cuCtxGetCurrent");
-            use_everything(Backend::Cuda, &Config::new(), &|| {
-                let mut context = ptr::null_mut();
-                // SAFETY: the driver writes one pointer.
-                assert_eq!(unsafe { get(&raw mut context) }, 0);
-                assert!(context.is_null());
-            });
-        });
+        let check = || assert!(driver.context().is_null());
+        let thread = scope.spawn(move || use_everything(Backend::Cuda, &Config::new(), &check));
         thread.join().unwrap();
     });
 }
 
 fn with_foreign_devices() {
     let driver = Driver::open();
-    let set: unsafe extern "C" fn(i32) -> i32 = driver.function("hipSetDevice");
-    let get: unsafe extern "C" fn(*mut i32) -> i32 = driver.function("hipGetDevice");
-    // SAFETY: no pointer is involved.
-    assert_eq!(unsafe { set(2) }, 0);
+    driver.set_device(2);
     use_everything(Backend::Hip, &Config::new().device("#1"), &|| {
-        let mut device = -1;
-        // SAFETY: the driver writes one number.
-        assert_eq!(unsafe { get(&raw mut device) }, 0);
-        assert_eq!(device, 2);
+        assert_eq!(driver.device(), 2);
     });
-    lend(Backend::Hip, &|| {
-        let mut device = -1;
-        // SAFETY: the driver writes one number.
-        assert_eq!(unsafe { get(&raw mut device) }, 0);
-        assert_eq!(device, 0);
-    });
-    let mut device = -1;
-    // SAFETY: the driver writes one number.
-    assert_eq!(unsafe { get(&raw mut device) }, 0);
-    assert_eq!(device, 2);
+    lend(Backend::Hip, &|| assert_eq!(driver.device(), 0));
+    assert_eq!(driver.device(), 2);
 }
 
 /// Uses a context in many ways and calls `check` after each.
@@ -233,5 +185,49 @@ impl Driver {
     fn function<T: Copy>(&self, name: &str) -> T {
         // SAFETY: the callers' types are those of `emulated/src/{cuda,hip}.cpp`.
         *unsafe { self.0.get::<T>(name.as_bytes()) }.unwrap()
+    }
+
+    /// Makes a context of CUDA current.
+    fn create_context(&self) -> *mut c_void {
+        let init: unsafe extern "C" fn(u32) -> i32 = self.function("cuInit");
+        let create: unsafe extern "C" fn(*mut *mut c_void, u32, i32) -> i32 =
+            self.function("cuCtxCreate_v2");
+        // SAFETY: no pointer is involved.
+        assert_eq!(unsafe { init(0) }, 0);
+        let mut context = ptr::null_mut();
+        // SAFETY: the driver writes one pointer.
+        assert_eq!(unsafe { create(&raw mut context, 0, 0) }, 0);
+        context
+    }
+
+    /// Pushes a context of CUDA that lives.
+    fn push(&self, context: *mut c_void) {
+        let push: unsafe extern "C" fn(*mut c_void) -> i32 = self.function("cuCtxPushCurrent_v2");
+        // SAFETY: the callers promise that it lives.
+        assert_eq!(unsafe { push(context) }, 0);
+    }
+
+    /// The current context of CUDA.
+    fn context(&self) -> *mut c_void {
+        let get: unsafe extern "C" fn(*mut *mut c_void) -> i32 = self.function("cuCtxGetCurrent");
+        let mut context = ptr::null_mut();
+        // SAFETY: the driver writes one pointer.
+        assert_eq!(unsafe { get(&raw mut context) }, 0);
+        context
+    }
+
+    fn set_device(&self, number: i32) {
+        let set: unsafe extern "C" fn(i32) -> i32 = self.function("hipSetDevice");
+        // SAFETY: no pointer is involved.
+        assert_eq!(unsafe { set(number) }, 0);
+    }
+
+    /// The current device of HIP.
+    fn device(&self) -> i32 {
+        let get: unsafe extern "C" fn(*mut i32) -> i32 = self.function("hipGetDevice");
+        let mut device = -1;
+        // SAFETY: the driver writes one number.
+        assert_eq!(unsafe { get(&raw mut device) }, 0);
+        device
     }
 }

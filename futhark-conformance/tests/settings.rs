@@ -25,10 +25,7 @@ fn run(library: &Library, config: &Config) -> Result<Device> {
 
 #[test]
 fn devices_are_described() {
-    if !support::in_a_process_with_the_device("devices_are_described", "devices=2") {
-        return;
-    }
-    for backend in [Backend::Cuda, Backend::Hip] {
+    support::on_cuda_and_hip("devices=2", |backend| {
         let library = library(backend);
         let devices = library.devices().unwrap();
         assert_eq!(devices.len(), 2, "{devices:?}");
@@ -64,29 +61,23 @@ fn devices_are_described() {
                 .unwrap()
                 .contains("__global__")
         );
-    }
+    });
 }
 
 #[test]
 fn missing_devices_are_errors() {
-    if !support::in_a_process_with_the_device("missing_devices_are_errors", "devices=0") {
-        return;
-    }
-    for backend in [Backend::Cuda, Backend::Hip] {
+    support::on_cuda_and_hip("devices=0", |backend| {
         let library = library(backend);
         let error = library.devices().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Load, "{error}");
         let error = run(&library, &Config::new()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Load, "{error}");
-    }
+    });
 }
 
 #[test]
 fn sizes_and_options_are_applied_or_refused() {
-    if !support::in_a_process_with_the_device("sizes_and_options_are_applied_or_refused", "") {
-        return;
-    }
-    for backend in [Backend::Cuda, Backend::Hip] {
+    support::on_cuda_and_hip("", |backend| {
         let library = library(backend);
         let sizes: [fn(Config, u32) -> Config; 7] = [
             Config::block_size,
@@ -116,12 +107,12 @@ fn sizes_and_options_are_applied_or_refused() {
             let error = run(&library, &refused).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         }
-    }
+    });
 }
 
 #[test]
 fn ptx_is_dumped_and_loaded() {
-    if !support::in_a_process_with_the_device("ptx_is_dumped_and_loaded", "") {
+    if !support::in_a_process_with_the_device("") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -150,13 +141,7 @@ fn ptx_is_dumped_and_loaded() {
 /// The state is filled by kernels, which take long on simulated devices.
 #[test]
 fn only_failed_kernels_reset_the_state_on_the_device() {
-    if !support::in_a_process_with_the_device(
-        "only_failed_kernels_reset_the_state_on_the_device",
-        "",
-    ) {
-        return;
-    }
-    for backend in [Backend::Cuda, Backend::Hip] {
+    support::on_cuda_and_hip("", |backend| {
         let library = library(backend);
         let context = Context::new(&library, &Config::new().profiling(true)).unwrap();
         let fills = || context.report().unwrap().matches("replicate").count();
@@ -174,5 +159,5 @@ fn only_failed_kernels_reset_the_state_on_the_device() {
         assert_eq!(error.kind(), ErrorKind::Program, "{error}");
         assert!(fills() > 0, "after a failed check of a kernel");
         assert!(matches!(total()[..], [Value::Scalar(Scalar::I32(6))]));
-    }
+    });
 }

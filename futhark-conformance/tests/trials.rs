@@ -5,14 +5,17 @@
 //! without it, it starts itself so, verifies what it prints, and then runs a harness.
 
 use futhark_conformance::{Config, Corpus, Report, child_process, manifest::Backend, run};
+use run_of_command::{kept, text};
 use std::error::Error;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, ExitCode};
 
 #[allow(dead_code, reason = "other tests use the other functions")]
 #[path = "support/needs.rs"]
 mod needs;
+#[allow(dead_code, reason = "other test programs use the other functions")]
+#[path = "support/run.rs"]
+mod run_of_command;
 
 fn main() -> ExitCode {
     child_process();
@@ -29,7 +32,7 @@ fn config() -> Config {
     let mut config = Config::default();
     config.machine.backends = vec![Backend::C];
     config.machine.futhark.extend(needs::compiler_path());
-    config.work.build_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds"));
+    config.work.build_dir = Some(kept());
     config
 }
 
@@ -128,14 +131,6 @@ fn programs_are_tests() {
             .args(arguments);
         command.output().unwrap()
     };
-    let text = |output: &Output| {
-        format!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        )
-    };
-
     let all = text(&run(&[]));
     for words in [
         "2 passed; 1 failed; 1 ignored",

@@ -1,6 +1,6 @@
 //! Arguments, reports and exit codes of the command.
 
-use super::build_dir;
+use super::run::kept;
 use super::scene::{Run, Scene, assert_has};
 use futhark_safe::compile::Compiler;
 use serde_json::Value;
@@ -68,7 +68,7 @@ fn the_report_begins_with_a_header() {
     // Without --futhark, all compilers.
     let mut command =
         scene.command("run . --all --backend c --check manifest --seed 7 --json report.jsonl");
-    let run = scene.ended(command.arg("--build-dir").arg(build_dir()));
+    let run = scene.ended(command.arg("--build-dir").arg(kept()));
     let header = &run.lines[0];
     assert_eq!(header["schema"], 5);
     assert_eq!(run.lines.last().unwrap()["records"], run.records().count());

@@ -1,6 +1,6 @@
 //! Two compilers that report one version.
 
-use super::build_dir;
+use super::run::kept;
 use super::scene::{PROGRAM, Run, Scene, assert_has};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ const PATCHED: &str = "case \"$1 $3\" in 'c '*a.fut) echo 'a bug of the patch' >
 
 fn run(scene: &Scene, compilers: &[&Path]) -> Run {
     let mut command = scene.command("run . --all --backend c --check compile --json report.jsonl");
-    command.arg("--build-dir").arg(build_dir());
+    command.arg("--build-dir").arg(kept());
     for path in compilers {
         command.arg("--futhark").arg(path);
     }

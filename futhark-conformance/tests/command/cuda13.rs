@@ -2,8 +2,9 @@
 //! functions that these declare. All other tests use the headers of CUDA 12. The code runs on the
 //! emulated device. `ci/setup --only cuda13` installs the headers below `FUTHARK_TOOLCHAIN`.
 
+use super::needs;
+use super::run::kept;
 use super::scene::Scene;
-use super::{build_dir, needs};
 use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
@@ -22,7 +23,7 @@ fn code_compiles_with_the_headers_of_cuda_13() {
     let headers = needed!(needs::or_skip(headers));
     let scene = needed!(Scene::new(&[("two.fut", PROGRAM)]));
     // Other tests use the same folder for the emulated device.
-    let kept = build_dir();
+    let kept = kept();
     let arguments = "run two.fut --backend cuda --emulate always --check blocks --check lifecycle";
     let run = scene.ended(scene.compiling(arguments).env("CUDA_HOME", headers));
     let said = run.ends_with(0);

@@ -2,8 +2,9 @@
 //! PoCL of the toolchain (`ci/setup --only opencl,pocl`). If one of them is missing, these tests
 //! are skipped with a message, unless `FUTHARK_TESTS_NEED_COMPILERS` is set.
 
+use super::run::kept;
 use super::scene::{Run, Scene, assert_has};
-use super::{build_dir, list_constructs, needs, repeat_command};
+use super::{list_constructs, needs, repeat_command};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -149,7 +150,7 @@ fn devices_are_chosen_by_name() {
         "{outcomes:?}"
     );
     // PoCL caches its kernels in the build folder, not in the user's home.
-    assert!(build_dir().join("pocl-kernels").is_dir());
+    assert!(kept().join("pocl-kernels").is_dir());
     assert!(!scene.path(".cache").exists());
 
     for subcommand in ["run next.fut", "devices"] {
@@ -247,7 +248,7 @@ fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
     let emulated = |arguments: &str| {
         let mut command = scene.command(&format!("{arguments} --backend hip --emulate always"));
         command.arg("--futhark").arg(&newer);
-        command.arg("--build-dir").arg(build_dir());
+        command.arg("--build-dir").arg(kept());
         command
     };
 
@@ -284,7 +285,7 @@ fn devices_says_what_works_and_what_to_install() {
     let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     let devices = || {
         let mut command = scene.command("devices --backend c,cuda");
-        command.arg("--build-dir").arg(build_dir());
+        command.arg("--build-dir").arg(kept());
         command
     };
     let mut command = devices();

@@ -1,6 +1,6 @@
 //! Programs that are no files, and files that cannot be read or written.
 
-use super::build_dir;
+use super::run::kept;
 use super::scene::{PROGRAM, Scene, assert_has};
 use std::fs;
 use std::path::PathBuf;
@@ -148,7 +148,7 @@ fn a_machine_that_cannot_compile_ends_the_run() {
         assert!(!scene.path("report.jsonl").exists());
         shown
     };
-    let build_dir = build_dir();
+    let build_dir = kept();
     let no_compiler = run(&|command| {
         command
             .arg("--build-dir")

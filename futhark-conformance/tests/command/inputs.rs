@@ -1,7 +1,8 @@
 //! Generated inputs: a failure is found, shrunk, repeated and kept.
 
+use super::repeat_command;
+use super::run::kept;
 use super::scene::{Run, Scene, assert_has};
-use super::{build_dir, repeat_command};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ impl Bench {
 
     /// The folder of failing inputs.
     fn regressions(&self) -> PathBuf {
-        build_dir().join("regressions").join(&self.name)
+        kept().join("regressions").join(&self.name)
     }
 
     fn run(&self, arguments: &str) -> Run {

@@ -24,6 +24,8 @@ mod newer;
 mod outputs;
 mod prepare;
 mod reports;
+#[path = "../support/run.rs"]
+mod run;
 mod scene;
 mod schema;
 mod selection;
@@ -31,21 +33,7 @@ mod slow;
 
 use hmac_sha256::Hash;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// The command, in a working directory.
-fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
-    command.current_dir(folder);
-    command
-}
-
-/// The build folder, shared with the other test binaries. Programs are given by relative paths, so that tests with the
-/// same program share its build, as do later runs.
-fn build_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
-}
+use std::path::Path;
 
 /// The first repeat command in the text, in one line.
 fn repeat_command(text: &str) -> String {
@@ -88,10 +76,4 @@ fn list_constructs(folder: &Path, programs: &[(&str, &[&str])]) {
         text += &format!("\n{line}");
     }
     fs::write(folder.join("constructs.jsonl"), text).unwrap();
-}
-
-/// The standard output and the standard error.
-fn text(output: &Output) -> String {
-    let error = String::from_utf8_lossy(&output.stderr);
-    format!("{}{error}", String::from_utf8_lossy(&output.stdout))
 }

@@ -2,8 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+use super::needs;
+use super::run::{kept, text};
 use super::scene::{Scene, assert_has};
-use super::{build_dir, needs, text};
 use std::fs::{File, OpenOptions};
 use std::process::Stdio;
 
@@ -38,7 +39,7 @@ fn a_closed_or_full_output_is_no_panic() {
             let mut command = scene.command(arguments);
             command.stdout(stdout).stderr(stderr);
             // The default build folder is below it.
-            command.env("CARGO_TARGET_DIR", build_dir());
+            command.env("CARGO_TARGET_DIR", kept());
             let child = command.spawn().expect("the program starts");
             let output = child.wait_with_output().expect("it was started");
             (output.status.code(), text(&output))

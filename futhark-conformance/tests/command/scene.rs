@@ -1,12 +1,14 @@
 //! A folder of files in which the command runs, compilers that are scripts around the real one, and
 //! what a run prints and reports.
 
-use super::{build_dir, command, needs, text};
-use serde_json::Value;
+use super::needs;
+use super::run::{self, kept};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+
+pub use super::run::Run;
 
 /// The smallest program.
 pub const PROGRAM: &str = "entry f (x: i32): i32 = x\n";
@@ -75,7 +77,8 @@ impl Scene {
 
     /// A command in the folder, with these arguments, separated by spaces.
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = command(self.folder.path());
+        let mut command = run::command();
+        command.current_dir(self.folder.path());
         command.args(arguments.split(' '));
         command
     }
@@ -83,7 +86,7 @@ impl Scene {
     /// The command with the compiler, and the build folder of all tests.
     pub fn compiling(&self, arguments: &str) -> Command {
         let mut command = self.command(arguments);
-        command.arg("--build-dir").arg(build_dir());
+        command.arg("--build-dir").arg(kept());
         command.arg("--futhark").arg(&self.futhark);
         command
     }
@@ -114,64 +117,6 @@ impl Scene {
 
     /// The outcome of a command, with the lines of `report.jsonl`.
     pub fn ended(&self, command: &mut Command) -> Run {
-        let output = command.output().expect("the program starts");
-        let report = fs::read_to_string(self.path("report.jsonl")).unwrap_or_default();
-        let count = report.lines().count();
-        let read = |(number, line)| match serde_json::from_str(line) {
-            Ok(value) => value,
-            // A run that was killed can cut it short.
-            Err(_) if number + 1 == count => Value::Null,
-            Err(error) => panic!("line {number} is not JSON: {error}: {line}"),
-        };
-        Run {
-            lines: report.lines().enumerate().map(read).collect(),
-            output,
-        }
-    }
-}
-
-pub struct Run {
-    pub output: Output,
-    /// The header, the records and the end of the report; null for a line that is cut off.
-    pub lines: Vec<Value>,
-}
-
-impl Run {
-    pub fn code(&self) -> Option<i32> {
-        self.output.status.code()
-    }
-
-    pub fn shown(&self) -> String {
-        text(&self.output)
-    }
-
-    /// Fails unless the command ended with this code. Returns what it printed.
-    #[track_caller]
-    pub fn ends_with(&self, code: i32) -> String {
-        let shown = self.shown();
-        assert_eq!(self.code(), Some(code), "{shown}");
-        shown
-    }
-
-    pub fn records(&self) -> impl Iterator<Item = &Value> {
-        self.lines.iter().filter(|line| line["outcome"].is_string())
-    }
-
-    /// The given keys of each record.
-    pub fn texts<const N: usize>(&self, keys: [&str; N]) -> Vec<[&str; N]> {
-        let records = self.records();
-        let texts = records.map(|record| keys.map(|key| record[key].as_str().unwrap_or_default()));
-        texts.collect()
-    }
-
-    /// Outcome and message of a case, in the first job that has it.
-    #[track_caller]
-    pub fn case(&self, check: &str, case: &str) -> (&str, &str) {
-        let of = |record: &&Value| record["check"] == check && record["case"] == case;
-        let Some(found) = self.records().find(of) else {
-            panic!("no {check}:{case} in\n{}", self.shown());
-        };
-        let text = |key: &str| found[key].as_str().unwrap_or_default();
-        (text("outcome"), text("message"))
+        Run::new(command, &self.path("report.jsonl"))
     }
 }

@@ -7,14 +7,14 @@ use futhark_safe::{Backend, Config, ErrorKind};
 
 #[test]
 fn starts_that_fail_on_cuda_are_errors() {
-    if support::in_a_process_with_the_device("starts::starts_that_fail_on_cuda_are_errors", "") {
+    if support::in_a_process_with_the_device("") {
         starts_fail(Backend::Cuda);
     }
 }
 
 #[test]
 fn starts_that_fail_on_hip_are_errors() {
-    if support::in_a_process_with_the_device("starts::starts_that_fail_on_hip_are_errors", "") {
+    if support::in_a_process_with_the_device("") {
         starts_fail(Backend::Hip);
     }
 }

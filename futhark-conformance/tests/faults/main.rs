@@ -20,6 +20,9 @@ mod fault;
 mod mutate;
 mod newer;
 mod plant;
+#[allow(dead_code, reason = "other test programs use the other functions")]
+#[path = "../support/run.rs"]
+mod run;
 mod trial;
 
 use fault::{Fault, Place};
@@ -82,7 +85,7 @@ fn count_quick(nursery: &Nursery, pairs: &[(&Fault, &Verdict)]) {
     let quick = trial::run_quick(nursery);
     let is_found = |(fault, verdict): &(&Fault, &Verdict)| {
         let found = verdict.found(fault);
-        found.is_some_and(|[_, case, ..]| quick.has(fault, case))
+        found.is_some_and(|[_, case, ..]| trial::has(&quick, fault, case))
     };
     let (found, missed): (Vec<_>, Vec<_>) = pairs.iter().partition(|pair| is_found(pair));
     assert!(!found.is_empty(), "nothing was found: {}", quick.shown());
@@ -120,13 +123,13 @@ fn controls(nursery: &Nursery, faults: &[Fault]) -> BTreeSet<Place> {
     for (place, run) in places.into_iter().zip(runs) {
         let [program, backend, device] = &place;
         let run = run.unwrap_or_else(|why| panic!("{program} on {backend}: {why}"));
+        let failures = trial::failures(&run);
         assert!(
-            run.failures().is_empty(),
-            "{program} on {backend} {device} without any fault: {:#?}",
-            run.failures()
+            failures.is_empty(),
+            "{program} on {backend} {device} without any fault: {failures:#?}"
         );
         // Without a device it is only compiled.
-        let ran = match run.passed() {
+        let ran = match trial::passed(&run) {
             0 | 1 => Err(format!(
                 "{program} does not run on {backend}: {}",
                 run.shown()

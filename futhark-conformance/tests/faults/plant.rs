@@ -3,7 +3,7 @@
 
 use crate::fault::Fault;
 use crate::mutate::Generated;
-use crate::programs;
+use crate::{programs, run};
 use futhark_conformance::emulated::Emulated;
 use futhark_safe::compile::Compiler;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ impl Nursery {
         let builds = self.folder("build");
         self.device.get_or_init(|| {
             fs::create_dir_all(&builds).expect("the folder can be made");
-            let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds");
+            let kept = run::kept();
             // Without a C++ compiler the runs themselves report the error.
             if Emulated::build(&kept).is_ok() {
                 for entry in fs::read_dir(kept).expect("it was just made") {

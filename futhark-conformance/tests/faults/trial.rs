@@ -3,86 +3,45 @@
 use crate::fault::{Fault, Place, is_emulated};
 use crate::plant::{Nursery, PLANTED};
 use crate::programs;
-use serde_json::Value;
+use crate::run::{self, Run};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
-/// The report of a run.
-pub struct Run {
-    records: Vec<Value>,
-    shown: String,
-    seconds: f64,
+/// Check, case, cause and message of each failure.
+pub fn failures(run: &Run) -> Vec<[&str; 4]> {
+    let texts = run.texts(["outcome", "check", "case", "cause", "message"]);
+    let failed = texts.into_iter().filter(|[outcome, ..]| *outcome == "fail");
+    failed.map(|[_, rest @ ..]| rest).collect()
 }
 
-impl Run {
-    /// Runs the program, which writes the report.
-    fn new(mut command: Command, report: &Path) -> Run {
-        let output = command.output().expect("the program starts");
-        let text = std::fs::read_to_string(report).unwrap_or_default();
-        // All lines except the header and the end.
-        let records = text
-            .lines()
-            .skip(1)
-            .filter(|line| line.starts_with("{\"program\""));
-        Run {
-            records: records
-                .map(|line| serde_json::from_str(line).expect("each line is JSON"))
-                .collect(),
-            shown: String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
-            seconds: 0.0,
-        }
-    }
+/// The number of cases that passed.
+pub fn passed(run: &Run) -> usize {
+    let passed = run.records().filter(|record| record["outcome"] == "pass");
+    passed.count()
+}
 
-    /// Check, case, cause and message of each failure.
-    pub fn failures(&self) -> Vec<[&str; 4]> {
-        let failed = self
-            .records
+/// Whether the run reported a result of this case of the fault's check, on its program and device.
+pub fn has(run: &Run, fault: &Fault, case: &str) -> bool {
+    let keys = ["outcome", "program", "device", "backend", "check", "case"];
+    // Others need a run with settings of the emulated device.
+    fault.device.is_empty()
+        && run
+            .texts(keys)
             .iter()
-            .filter(|record| record["outcome"] == "fail");
-        failed
-            .map(|record| {
-                ["check", "case", "cause", "message"].map(|key| record[key].as_str().unwrap_or(""))
-            })
-            .collect()
-    }
-
-    /// Whether the run reported a result of this case of the fault's check, on its program and
-    /// device.
-    pub fn has(&self, fault: &Fault, case: &str) -> bool {
-        // Others need a run with settings of the emulated device.
-        fault.device.is_empty()
-            && self.records.iter().any(|record| {
-                let text = |key: &str| record[key].as_str().unwrap_or("");
-                let on_device = fault.backend != "opencl" || text("device").starts_with("Oclgrind");
+            .any(|[outcome, program, device, place @ ..]| {
+                let on_device = fault.backend != "opencl" || device.starts_with("Oclgrind");
                 on_device
-                    && text("outcome") == "pass"
-                    && text("program").ends_with(&fault.program)
-                    && [text("backend"), text("check"), text("case")]
-                        == [&*fault.backend, &fault.check, case]
+                    && *outcome == "pass"
+                    && program.ends_with(&fault.program)
+                    && *place == [&*fault.backend, &fault.check, case]
             })
-    }
-
-    /// The number of cases that passed.
-    pub fn passed(&self) -> usize {
-        let passed = self
-            .records
-            .iter()
-            .filter(|record| record["outcome"] == "pass");
-        passed.count()
-    }
-
-    /// The output of the program.
-    pub fn shown(&self) -> &str {
-        &self.shown
-    }
 }
 
 /// The outcome of a fault.
 pub enum Verdict {
-    /// The program ran.
-    Ran(Run),
+    /// The program ran, for this number of seconds.
+    Ran(Run, f64),
     /// A rule did not match the generated text.
     NotPlanted(String),
 }
@@ -90,8 +49,10 @@ pub enum Verdict {
 impl Verdict {
     /// The first failure of the check that should find the fault.
     pub fn found<'a>(&'a self, fault: &Fault) -> Option<[&'a str; 4]> {
-        let Verdict::Ran(run) = self else { return None };
-        let mut failures = run.failures().into_iter();
+        let Verdict::Ran(run, _) = self else {
+            return None;
+        };
+        let mut failures = failures(run).into_iter();
         failures.find(|[check, _, cause, _]| {
             *check == fault.check && fault.causes().any(|known| known == *cause)
         })
@@ -100,7 +61,7 @@ impl Verdict {
     /// The run's duration.
     pub fn seconds(&self) -> f64 {
         match self {
-            Verdict::Ran(run) => run.seconds,
+            Verdict::Ran(_, seconds) => *seconds,
             Verdict::NotPlanted(_) => 0.0,
         }
     }
@@ -129,7 +90,7 @@ impl Verdict {
     /// Why the test fails, if the fault was not found.
     pub fn complaint(&self, fault: &Fault) -> Option<String> {
         let run = match self {
-            Verdict::Ran(run) => run,
+            Verdict::Ran(run, _) => run,
             Verdict::NotPlanted(why) => return Some(format!("{}: {why}", fault.name)),
         };
         if self.found(fault).is_some() {
@@ -138,10 +99,9 @@ impl Verdict {
         let Fault {
             name, check, cause, ..
         } = fault;
-        let instead = if run.failures().is_empty() {
-            format!("nothing failed:\n{}", run.shown)
-        } else {
-            format!("failures: {:#?}", run.failures())
+        let instead = match &failures(run)[..] {
+            [] => format!("nothing failed:\n{}", run.shown()),
+            failures => format!("failures: {failures:#?}"),
         };
         Some(format!("{name}: expected a {cause} in {check}; {instead}"))
     }
@@ -168,7 +128,7 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
         "" => fault.check.clone(),
         case => format!("{}:{case}", fault.check),
     };
-    let mut run = if fault.cause == "timeout" {
+    let run = if fault.cause == "timeout" {
         // Compile in a separate run with the usual time limit, and optimised, because otherwise a
         // case that times out is compiled and run again with optimisation.
         setting.run(nursery, &["--check", "compile", "--optimise"]);
@@ -177,8 +137,7 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
     } else {
         setting.run(nursery, &["--check", &check])
     };
-    run.seconds = begun.elapsed().as_secs_f64();
-    Verdict::Ran(run)
+    Verdict::Ran(run, begun.elapsed().as_secs_f64())
 }
 
 /// Runs a program without a fault, with every check that must find a fault in it.
@@ -206,13 +165,13 @@ pub fn run_healthy(nursery: &Nursery, faults: &[Fault], place: &Place) -> Result
 /// Runs the checks that a run without `--all` selects in the folder of the programs, without a fault.
 pub fn run_quick(nursery: &Nursery) -> Run {
     let report = nursery.folder("quick.jsonl");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+    let mut command = run::command();
     command.arg("run").arg(programs());
     command.args(["--emulate", "always", "--futhark"]);
     command.arg(nursery.compiler());
     command.arg("--build-dir").arg(nursery.builds());
     command.arg("--json").arg(&report);
-    Run::new(command, &report)
+    Run::new(&mut command, &report)
 }
 
 /// A program and the files that the compiler writes for it.
@@ -227,7 +186,7 @@ struct Setting<'a> {
 impl Setting<'_> {
     fn run(&self, nursery: &Nursery, arguments: &[&str]) -> Run {
         let report = nursery.folder(&format!("{}.jsonl", self.name));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
+        let mut command = run::command();
         command.arg("run").arg(self.planted.join(self.program));
         command.args(["--backend", self.backend, "--jobs", "1"]);
         if self.backend == "opencl" {
@@ -243,6 +202,6 @@ impl Setting<'_> {
         // Shared, so that the program that probes the device is compiled once.
         command.arg("--build-dir").arg(nursery.builds());
         command.arg("--json").arg(&report).args(arguments);
-        Run::new(command, &report)
+        Run::new(&mut command, &report)
     }
 }

@@ -14,15 +14,18 @@ mod needs;
 
 mod alter;
 mod futhark_test;
+#[allow(dead_code, reason = "other test programs use the other functions")]
+#[path = "../support/run.rs"]
+mod run;
 mod tally;
 
 use futhark_conformance::Corpus;
 use futhark_conformance::blocks::TestBlocks;
+use run::Run;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use tally::{Finding, Tally};
 
 /// A copied program.
@@ -127,53 +130,29 @@ fn our_verdicts(folder: &Path, copies: &[Copied], futhark: &Path) -> HashMap<Str
     // Nothing is expected to fail.
     let expectations = folder.join("nothing.toml");
     fs::write(&expectations, "").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-conformance"));
-    command
-        .arg("run")
-        .args(copies.iter().map(|copied| &copied.path));
+    let mut command = run::command();
+    command.current_dir(folder).arg("run");
+    command.args(copies.iter().map(|copied| &copied.path));
     command.args(["--backend", "c", "--check", "compile", "--check", "blocks"]);
     // As for `futhark test`.
     command.arg("--allow-outside-data");
-    command
-        .arg("--expectations")
-        .arg(&expectations)
-        .arg("--futhark")
-        .arg(futhark);
-    command
-        .arg("--json")
-        .arg(&report)
-        .arg("--build-dir")
-        .arg(build_dir());
-    let output = command
-        .current_dir(folder)
-        .output()
-        .expect("the program starts");
-    assert!(
-        matches!(output.status.code(), Some(0 | 1)),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let report = fs::read_to_string(report).expect("there is a report");
+    command.arg("--expectations").arg(&expectations);
+    command.arg("--futhark").arg(futhark);
+    command.arg("--json").arg(&report);
+    command.arg("--build-dir").arg(run::kept());
+    let run = Run::new(&mut command, &report);
+    assert!(matches!(run.code(), Some(0 | 1)), "{}", run.shown());
     let mut found: HashMap<String, Vec<Finding>> = HashMap::new();
-    for line in report.lines() {
-        let line: Value = serde_json::from_str(line).expect("each line is JSON");
-        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        if line["outcome"].is_string() {
-            found.entry(text("program")).or_default().push(Finding {
-                check: text("check"),
-                case: text("case"),
-                outcome: text("outcome"),
-                message: text("message"),
-            });
-        }
+    for record in run.texts(["program", "check", "case", "outcome", "message"]) {
+        let [program, check, case, outcome, message] = record.map(str::to_owned);
+        found.entry(program).or_default().push(Finding {
+            check,
+            case,
+            outcome,
+            message,
+        });
     }
     found
-}
-
-/// The build folder, shared with other tests.
-fn build_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
 }
 
 /// Copies the folder of the programs, with their data, and changes those with verdicts to compare.

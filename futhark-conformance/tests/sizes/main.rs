@@ -101,7 +101,7 @@ fn sizes_on_opencl() {
 /// minute to compile.
 #[test]
 fn sizes_on_emulated_cuda() {
-    if support::in_a_process_with_the_device("sizes_on_emulated_cuda", "") {
+    if support::in_a_process_with_the_device("") {
         let mut constructs = CONSTRUCTS.to_vec();
         // Sizes that only a kernel uses are not checked.
         constructs.retain(|construct| construct.name != "scratch1");
@@ -164,7 +164,7 @@ fn loops_on_opencl() {
 
 #[test]
 fn loops_on_emulated_cuda() {
-    if support::in_a_process_with_the_device("loops_on_emulated_cuda", "") {
+    if support::in_a_process_with_the_device("") {
         let compiler = Compiler::find().unwrap();
         loops::check(Backend::Cuda, &compiler, &some_loops(), std::iter::once(1));
         loops::check_units(Backend::Cuda, &compiler);

@@ -2,21 +2,18 @@
 
 #[macro_use]
 pub mod needs;
+#[allow(dead_code, reason = "other test programs use the other functions")]
+pub mod run;
 
 use futhark_conformance::emulated::{Emulated, FINDINGS};
 use futhark_safe::Backend;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::Library;
+pub use run::kept;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// The build folder of all test binaries: the emulated device, its kernels, and programs. Later runs
-/// reuse it, and so does `.ci/run`.
-pub fn kept() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds")
-}
 
 /// The emulated device, if there is a C++ compiler.
 pub fn emulated() -> Option<Emulated> {
@@ -51,7 +48,7 @@ pub fn source(folder: &Path, name: &str, text: &str) -> PathBuf {
 /// Runs the test in a process whose driver is the emulated device. Returns `true` in that
 /// process, and `false` in the one that starts it.
 #[allow(dead_code, reason = "tests that start other processes do not use it")]
-pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
+pub fn in_a_process_with_the_device(settings: &str) -> bool {
     if is_inside() {
         return true;
     }
@@ -61,6 +58,8 @@ pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
     let Some(emulated) = emulated() else {
         return false;
     };
+    let thread = std::thread::current();
+    let test = thread.name().expect("tests have names");
     let findings = kept().join(test);
     let _ = std::fs::remove_file(&findings);
     let output = Command::new(std::env::current_exe().unwrap())
@@ -69,15 +68,18 @@ pub fn in_a_process_with_the_device(test: &str, settings: &str) -> bool {
         .env(FINDINGS, &findings)
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", run::text(&output));
     let findings = std::fs::read_to_string(&findings).unwrap_or_default();
     assert!(!findings.contains("stack of some thread"), "{findings}");
     false
+}
+
+/// Runs `check` with both backends of the emulated device, in a process of its own.
+#[allow(dead_code, reason = "tests that start other processes do not use it")]
+pub fn on_cuda_and_hip(settings: &str, check: impl Fn(Backend)) {
+    if in_a_process_with_the_device(settings) {
+        [Backend::Cuda, Backend::Hip].into_iter().for_each(check);
+    }
 }
 
 /// Whether the driver of this process is the emulated device.
