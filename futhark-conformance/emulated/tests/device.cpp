@@ -1,5 +1,5 @@
 // Tests the promises of the emulated device through the functions of the drivers. The argument is
-// the name of a case; tests/emulated.rs has the settings of each case. The exit code is 0 if the
+// the name of a case. The exit code is 0 if the
 // promise holds, otherwise 1, with a line that names the failed condition.
 #include <unistd.h>
 
@@ -359,29 +359,49 @@ void limits_of_a_launch() {
     EXPECT(cuda.run("small", 1, 64, 0, {&out}), 0);
 }
 
-// `at`: the index to which a kernel writes, in an allocation of ten elements.
-void out_of_range(long long at, const char *expected) {
-    Cuda cuda;
-    Address out = cuda.memory(40);
-    int value = 1;
-    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
-    expect_finding(expected);
-    expect_finding("kernel put, block (0,0,0), thread (0,0,0)");
-    // The context is broken, as on a real device; a new context works.
-    Address more;
-    EXPECT(cuMemAlloc_v2(&more, 8), 700);
-    EXPECT(cuCtxSynchronize(), 700);
-    Cuda other;
-    Address fine = other.memory(40);
-    at = 3;
-    EXPECT(other.run("put", 1, 1, 0, {&fine, &at, &value}), 0);
+// Kernels that fail with an allocation of 40 bytes, and an index or a number: the status and the finding.
+struct Failure {
+    const char *kernel;
+    unsigned block, shared;
+    long long at;
+    int status;
+    const char *finding;
+};
+
+const Failure failures[] = {
+    {"put", 1, 0, 12, 700, "kernel put, block (0,0,0), thread (0,0,0): an access 8 bytes past the end of an allocation of 40 bytes"},
+    {"put", 1, 0, -2000, 700, "bytes before an allocation of 40 bytes"},
+    {"put", 1, 0, 1ll << 60, 700, "at an address that is not canonical"},
+    {"beyond", 1, 40, 12, 700, "outside of the 40 bytes of shared memory"},
+    {"overflow", 1, 0, 1000, 719, "kernel overflow, block (0,0,0), thread (0,0,0): exceeds the"},
+    // A frame larger than the guard page does not skip it.
+    {"leap", 1, 0, 5, 719, "kernel leap, block (0,0,0), thread (0,0,0): exceeds the"},
+    {"divergent", 8, 0, 0, 719,
+     "kernel divergent, block (0,0,0), thread (3,0,0): waits at a different barrier than thread (0,0,0)"},
+    {"divergent_else", 8, 0, 0, 719,
+     "kernel divergent_else, block (0,0,0), thread (3,0,0): waits at a different barrier than thread (0,0,0)"},
+};
+
+void failures_of_kernels() {
+    for (Failure f : failures) {
+        Cuda cuda;
+        Address out = cuda.memory(40);
+        int value = 1;
+        EXPECT(cuda.run(f.kernel, 1, f.block, f.shared, {&out, &f.at, &value}), f.status);
+        expect_finding(f.finding);
+        // The context is broken, as on a real device; a new context works.
+        Address more;
+        EXPECT(cuMemAlloc_v2(&more, 8), f.status);
+        EXPECT(cuCtxSynchronize(), f.status);
+        Cuda other;
+        out = other.memory(40);
+        long long at = 3;
+        EXPECT(other.run("put", 1, 1, 0, {&out, &at, &value}), 0);
+    }
 }
 
-void out_of_range_after() { out_of_range(12, "8 bytes past the end of an allocation of 40 bytes"); }
-void out_of_range_before() { out_of_range(-2000, "bytes before an allocation of 40 bytes"); }
-
 // These writes do not reach the guard page, so they are found when the memory is freed.
-void writes_next_to_an_allocation() {
+void misuse_of_allocations() {
     Cuda cuda;
     Address out = cuda.memory(40);
     long long at = -1;
@@ -393,24 +413,11 @@ void writes_next_to_an_allocation() {
     EXPECT(cuMemFree_v2(out), 0);
     expect_finding("write before an allocation of 40 bytes");
     expect_finding("write just past the end of an allocation of 40 bytes");
-}
-
-void use_of_freed_memory() {
-    Cuda cuda;
-    Address out = cuda.memory(40);
-    EXPECT(cuMemFree_v2(out), 0);
-    long long at = 2;
-    int value = 1;
-    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
-    expect_finding("at byte 8 of a freed allocation of 40 bytes");
-}
-
-void freed_twice() {
-    Cuda cuda;
-    Address out = cuda.memory(40);
-    EXPECT(cuMemFree_v2(out), 0);
     EXPECT(cuMemFree_v2(out), 1);
     expect_finding("freed twice");
+    at = 2;
+    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
+    expect_finding("at byte 8 of a freed allocation of 40 bytes");
 }
 
 void leaks() {
@@ -419,17 +426,6 @@ void leaks() {
     cuda.memory(80);
     EXPECT(cuCtxDestroy_v2(cuda.context), 0);
     expect_finding("ended with 2 allocations that were never freed");
-}
-
-void divergent_barriers() {
-    Cuda cuda;
-    Address out = cuda.memory(8);
-    EXPECT(cuda.run("divergent", 1, 8, 0, {&out}), 719);
-    expect_finding("kernel divergent, block (0,0,0), thread (3,0,0): waits at a different barrier than thread (0,0,0)");
-    Cuda other;
-    out = other.memory(32);
-    EXPECT(other.run("divergent_else", 2, 8, 0, {&out}), 719);
-    expect_finding("kernel divergent_else, block (0,0,0), thread (3,0,0): waits at a different barrier than thread (0,0,0)");
 }
 
 void endless_kernels() {
@@ -452,41 +448,14 @@ void divisions() {
     expect_no_findings();
 }
 
-void stack_overflow() {
-    Cuda cuda;
-    Address out = cuda.memory(16);
-    int n = 1000;
-    EXPECT(cuda.run("overflow", 1, 1, 0, {&out, &n}), 719);
-    expect_finding("bytes of stack");
-}
-
-// A frame larger than the guard page does not skip it.
-void large_stack_frames() {
-    Cuda cuda;
-    Address out = cuda.memory(16);
-    int n = 5;
-    EXPECT(cuda.run("leap", 1, 1, 0, {&out, &n}), 719);
-    expect_finding("bytes of stack");
-}
-
-void beyond_shared_memory() {
+void shared_memory_is_rounded_up() {
     Cuda cuda;
     Address out = cuda.memory(16);
     int n = 9;
     EXPECT(cuda.run("beyond", 1, 1, 40, {&out, &n}), 0);
+    n = 11;
+    EXPECT(cuda.run("beyond", 1, 1, 40, {&out, &n}), 0);
     expect_no_findings();
-    n = 12;
-    EXPECT(cuda.run("beyond", 1, 1, 40, {&out, &n}), 700);
-    expect_finding("outside of the 40 bytes of shared memory");
-}
-
-void invalid_addresses() {
-    Cuda cuda;
-    Address out = cuda.memory(16);
-    long long at = 1ll << 60;
-    int value = 1;
-    EXPECT(cuda.run("put", 1, 1, 0, {&out, &at, &value}), 700);
-    expect_finding("at an address that is not canonical");
 }
 
 void empty_copies() {
@@ -796,31 +765,58 @@ void faults_of_the_host() {
 struct Case {
     const char *name;
     void (*run)();
+    const char *settings;  // of its runs, separated by spaces; none if tests/emulated.rs runs it otherwise
 };
 
 const Case cases[] = {
-#define CASE(name) {#name, name}
-    CASE(errors_of_the_driver), CASE(errors_of_the_compiler), CASE(no_compiler),
-    CASE(grids_of_every_shape), CASE(barriers_and_shared_memory), CASE(forward_order), CASE(reversed_order), CASE(alternating_order),
-    CASE(threads_end_after_different_barriers), CASE(failures_after_a_barrier), CASE(limits_of_a_launch),
-    CASE(out_of_range_after), CASE(out_of_range_before), CASE(writes_next_to_an_allocation),
-    CASE(use_of_freed_memory), CASE(freed_twice), CASE(leaks), CASE(divergent_barriers),
-    CASE(endless_kernels), CASE(divisions), CASE(stack_overflow), CASE(delayed_copies_wait_for_a_sync),
-    CASE(copies_run_at_once_by_default), CASE(requested_failures), CASE(fresh_memory_is_poisoned),
-    CASE(invalid_texts), CASE(large_stack_frames), CASE(beyond_shared_memory), CASE(invalid_addresses), CASE(empty_copies),
-    CASE(destroyed_contexts), CASE(primary_contexts), CASE(contexts_of_addresses), CASE(freeing_waits_for_the_owning_context), CASE(no_temporary_folder), CASE(hip_without_devices),
-    CASE(damaged_images), CASE(common_kernels), CASE(halves), CASE(hip_runs_and_recovers), CASE(faults_of_the_host),
+#define CASE(name, settings) {#name, name, settings}
+    CASE(errors_of_the_driver, "default"),
+    CASE(errors_of_the_compiler, "default"),
+    CASE(invalid_texts, "default"),
+    CASE(no_compiler, ""),
+    CASE(grids_of_every_shape, "default delayed,blocks=reversed unguarded,threads=3"),
+    CASE(barriers_and_shared_memory, "default order=reversed,threads=2 order=alternating,blocks=reversed"),
+    CASE(forward_order, "default"),
+    CASE(reversed_order, "order=reversed"),
+    CASE(alternating_order, "order=alternating"),
+    CASE(threads_end_after_different_barriers, "default order=alternating,threads=3"),
+    CASE(failures_after_a_barrier, "default"),
+    CASE(limits_of_a_launch, "default"),
+    CASE(failures_of_kernels, "default delayed,threads=2"),
+    CASE(misuse_of_allocations, "default"),
+    CASE(leaks, "default unguarded"),
+    CASE(endless_kernels, "seconds=1 seconds=1,threads=2"),
+    CASE(divisions, "default"),
+    CASE(shared_memory_is_rounded_up, "default"),
+    CASE(empty_copies, "default delayed"),
+    CASE(destroyed_contexts, "default"),
+    CASE(primary_contexts, "default"),
+    CASE(contexts_of_addresses, "default"),
+    CASE(freeing_waits_for_the_owning_context, "delayed"),
+    CASE(no_temporary_folder, "default"),
+    CASE(hip_without_devices, "devices=0"),
+    CASE(delayed_copies_wait_for_a_sync, "delayed"),
+    CASE(copies_run_at_once_by_default, "default"),
+    CASE(requested_failures, "fail-allocation=2,fail-copy=2,fail-launch=2"),
+    CASE(fresh_memory_is_poisoned, "poison=0x5b"),
+    CASE(damaged_images, "default"),
+    CASE(common_kernels, ""),
+    CASE(halves, "default"),
+    CASE(hip_runs_and_recovers, "default"),
+    CASE(faults_of_the_host, ""),
 };
 
 }  // namespace
 
+// Without a name, lists the cases with their settings.
 int main(int count, char **arguments) {
-    for (const Case &c : cases)
-        if (count == 2 && strcmp(arguments[1], c.name) == 0) {
+    for (const Case &c : cases) {
+        if (count < 2)
+            printf("%s: %s\n", c.name, c.settings);
+        else if (strcmp(arguments[1], c.name) == 0) {
             c.run();
             return 0;
         }
-    for (const Case &c : cases)
-        puts(c.name);
-    return 2;
+    }
+    return count < 2 ? 0 : 2;
 }
