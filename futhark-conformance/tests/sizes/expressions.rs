@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
+use futhark_safe::Backend;
 use futhark_safe::compile::Compiler;
-use futhark_safe::dynamic::{Arg, Context, Value};
-use futhark_safe::{Backend, ErrorKind};
+use futhark_safe::dynamic::Value;
 
-use crate::loops::{self, Watch};
+use crate::calls::Calls;
 use crate::{build_text, scalar};
 
 /// An operator, and its exact value.
@@ -66,45 +66,24 @@ pub fn check_divisions(backend: Backend, compiler: &Compiler) {
     }
     let name = format!("divisions_{backend}");
     let library = build_text(backend, compiler, &name, &text).unwrap();
-    let mut context = loops::start(&library, 3).unwrap();
-    let (mut calls, mut errors, mut lost) = (0, 0, 0);
+    let mut calls = Calls::new(&library, 3);
     for ((name, _, value), (place, _), (type_, bits)) in every {
+        let entry = format!("{name}_{place}_{type_}");
         let min = i64::MIN >> (64 - bits);
         let numbers = [min, min + 1, -7, -1, 0, 1, 2, -(min + 2), -(min + 1)];
         for [a, b] in numbers.iter().flat_map(|&a| numbers.map(|b| [a, b])) {
-            let case = format!("{name}_{place}_{type_} {a} {b}");
-            calls += 1;
-            let found = match call(&context, &format!("{name}_{place}_{type_}"), &[a, b]) {
-                Ok(found) => Some(found),
-                Err(error) => {
-                    errors += 1;
-                    if error.kind() == ErrorKind::ContextLost {
-                        lost += 1;
-                        context = loops::start(&library, 3).unwrap();
-                    }
-                    None
-                }
-            };
+            let found = calls.call(&entry, &[a, b]).ok();
+            let found = found.map(|found| scalar(&found));
             let overflows = a == min && b == -1;
             let expected = (b != 0).then(|| value(a.into(), b.into()));
             let wrapped = expected.map(|value| (value << (128 - bits) >> (128 - bits)) as i64);
             assert!(
                 found == wrapped || overflows && found.is_none(),
-                "{case}: expected {wrapped:?}, got {found:?}"
+                "{entry} {a} {b}: expected {wrapped:?}, got {found:?}"
             );
         }
     }
-    println!(
-        "{backend}, {}: {calls} divisions, {errors} errors, {lost} lost contexts",
-        compiler.version()
-    );
-}
-
-fn call(context: &Context, entry: &str, arguments: &[i64]) -> Result<i64, futhark_safe::Error> {
-    let values: Vec<Value> = arguments.iter().map(|&n| n.into()).collect();
-    let results = context.call(entry, values.iter().map(Arg::Borrow).collect())?;
-    context.sync()?;
-    Ok(scalar(&results[0]))
+    println!("{calls}, {}", compiler.version());
 }
 
 /// Expressions that create an array of `n` elements and more if `used`, and are 7 otherwise.
@@ -132,19 +111,14 @@ pub fn check_branches(backend: Backend, compiler: &Compiler) {
         );
     }
     let library = build_text(backend, compiler, &format!("branches_{backend}"), &text).unwrap();
-    let context = loops::start(&library, 3).unwrap();
-    let watch = Watch::start();
+    let mut calls = Calls::new(&library, 3);
     for (name, _) in BRANCHES {
         for n in EXTREMES {
-            let call = |used: bool| {
-                watch.begin(&format!("{name} {n} {used}"));
+            let mut call = |used: bool| {
                 let values = [Value::from(n), Value::from(used)];
-                context.call(
-                    &format!("b_{name}"),
-                    values.iter().map(Arg::Borrow).collect(),
-                )
+                calls.call_with(&format!("b_{name}"), &values)
             };
-            let unused = call(false).map(|results| scalar(&results[0]));
+            let unused = call(false).map(|result| scalar(&result));
             assert!(
                 matches!(unused, Ok(7)),
                 "{name} {n}: expected 7, got {unused:?}"
@@ -156,6 +130,7 @@ pub fn check_branches(backend: Backend, compiler: &Compiler) {
             }
         }
     }
+    assert_eq!(calls.lost, 0);
 }
 
 #[rustfmt::skip]
@@ -210,41 +185,23 @@ pub fn check_empty(backend: Backend, compiler: &Compiler) {
         );
     }
     let library = build_text(backend, compiler, &format!("empty_{backend}"), &text).unwrap();
-    let mut context = loops::start(&library, 3).unwrap();
-    let watch = Watch::start();
-    let (mut calls, mut errors, mut lost) = (0, 0, 0);
+    let mut calls = Calls::new(&library, 3);
     for (name, _) in EMPTY {
         for huge in [(1 << 61) - 1, 1 << 61, (1 << 62) + 1, i64::MAX] {
             for shape in [[0, huge], [huge, 0]] {
                 for a in [0, 1, 3, -1, 1 << 61, i64::MIN, i64::MAX] {
-                    let case = format!("{name} {shape:?} {a}");
-                    watch.begin(&case);
-                    let values = [shape[0], shape[1], a].map(Value::from);
-                    let result = context.call(name, values.iter().map(Arg::Borrow).collect());
-                    watch.end();
-                    calls += 1;
-                    match result {
-                        Ok(results) => {
-                            let Value::Array(array) = &results[0] else {
-                                panic!("{case}")
-                            };
+                    match calls.call(name, &[shape[0], shape[1], a]) {
+                        Ok(Value::Array(array)) => {
                             let found = array.to_vec::<i64>().unwrap();
-                            assert!(found.iter().all(|&x| x == 0), "{case}: {found:?}");
+                            let is_right = found.iter().all(|&x| x == 0);
+                            assert!(is_right, "{name} {shape:?} {a}: {found:?}");
                         }
-                        Err(error) => {
-                            errors += 1;
-                            if error.kind() == ErrorKind::ContextLost {
-                                lost += 1;
-                                context = loops::start(&library, 3).unwrap();
-                            }
-                        }
+                        Ok(other) => panic!("{name} {shape:?} {a}: {other:?}"),
+                        Err(_) => {}
                     }
                 }
             }
         }
     }
-    println!(
-        "{backend}, {}: {calls} calls with empty arrays, {errors} errors, {lost} lost contexts",
-        compiler.version()
-    );
+    println!("{calls}, {}", compiler.version());
 }

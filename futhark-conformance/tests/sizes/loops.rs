@@ -3,13 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
+use futhark_safe::Backend;
 use futhark_safe::compile::Compiler;
-use futhark_safe::dynamic::{Arg, Context, Library, Value};
-use futhark_safe::{Backend, Config, Error, ErrorKind};
+use futhark_safe::dynamic::Value;
 
+use crate::calls::Calls;
 use crate::{build_text, scalar};
 
 /// An expression over the arguments `a` and `b`, of type `i64`.
@@ -108,12 +107,6 @@ fn known_mistakes(backend: Backend) -> BTreeSet<&'static str> {
 #[rustfmt::skip]
 const NEGATIVE: [i64; 6] = [i64::MIN, i64::MIN + 1, -(1 << 32) - 1, -(1 << 31) - 1, -5000, -1];
 
-/// A call that takes longer does not end.
-fn limit() -> Duration {
-    let seconds = std::env::var("FUTHARK_TESTS_LIMIT").map(|text| text.parse().unwrap());
-    Duration::from_secs(seconds.unwrap_or(100))
-}
-
 /// Calls every loop with each pair of arguments, in contexts with each of these numbers of threads.
 pub fn check(
     backend: Backend,
@@ -144,48 +137,39 @@ pub fn check(
         &text,
     )
     .unwrap();
-    let watch = Watch::start();
-    let (mut calls, mut errors, mut wrong) = (0, 0, Vec::new());
+    let mut wrong = Vec::new();
     let mut known = BTreeSet::new();
     let mut mistakes = known_mistakes(backend);
     mistakes.retain(|name| loops.iter().any(|l| l.name == *name));
+    let (mut count, mut errors) = (0, 0);
     for threads in threads {
-        let mut context = start(&library, threads).unwrap();
+        let mut calls = Calls::new(&library, threads);
         for l in &loops {
             for arguments in arguments(backend, threads) {
-                let case = format!("{} {arguments:?} with {threads} threads", l.name);
-                watch.begin(&case);
-                calls += 1;
-                let found = match call(&context, l, arguments) {
-                    Ok(found) => l
-                        .accepts(found, arguments)
-                        .then_some(())
-                        .ok_or(found.to_string()),
-                    Err(error) => {
-                        errors += 1;
-                        if error.kind() == ErrorKind::ContextLost {
-                            context = start(&library, threads).unwrap();
-                        }
-                        let invalid = arguments.iter().any(|&n| n < 0);
-                        invalid.then_some(()).ok_or(error.to_string())
-                    }
+                let found = match calls.call(&format!("l_{}", l.name), &arguments) {
+                    Ok(found) if l.accepts(scalar(&found), arguments) => continue,
+                    Err(_) if arguments.iter().any(|&n| n < 0) => continue,
+                    Ok(found) => scalar(&found).to_string(),
+                    Err(error) => error.to_string(),
                 };
-                watch.end();
-                if found.is_err() && mistakes.contains(l.name) {
+                if mistakes.contains(l.name) {
                     known.insert(l.name);
                     continue;
                 }
-                wrong.extend(found.err().map(|found| format!("{case}: {found}")));
+                let case = format!("{} {arguments:?} with {threads} threads", l.name);
+                wrong.push(format!("{case}: {found}"));
             }
         }
+        count += calls.calls;
+        errors += calls.errors;
     }
     println!(
-        "{backend}, {version}: {} loops, {calls} calls, {errors} errors",
+        "{backend}, {version}: {} loops, {count} calls, {errors} errors",
         loops.len()
     );
     let first = &wrong[..wrong.len().min(20)];
-    assert!(wrong.is_empty(), "{} of {calls}: {first:#?}", wrong.len());
-    assert!(errors > 0 && errors < calls);
+    assert!(wrong.is_empty(), "{} of {count}: {first:#?}", wrong.len());
+    assert!(errors > 0 && errors < count);
     assert_eq!(known, mistakes, "known mistakes of the compiler");
 }
 
@@ -224,8 +208,7 @@ entry joined (a: i64) (b: i64) : []() = replicate a () ++ replicate b ()";
     const HUGE: i64 = 1 << 62;
     let name = format!("units_{backend}");
     let library = build_text(backend, compiler, &name, TEXT).unwrap();
-    let context = start(&library, 3).unwrap();
-    let watch = Watch::start();
+    let mut calls = Calls::new(&library, 3);
     for (entry, arguments, shape) in [
         ("fill", [5, 0], Some(vec![5])),
         ("fill", [HUGE, 0], Some(vec![HUGE])),
@@ -243,64 +226,13 @@ entry joined (a: i64) (b: i64) : []() = replicate a () ++ replicate b ()";
         ("joined", [-2, 3], None),
         ("joined", [-5000, 3], None),
     ] {
-        let case = format!("{entry} {arguments:?} on {backend}");
-        watch.begin(&case);
-        let values = arguments.map(Value::from);
-        let result = context.call(entry, values.iter().map(Arg::Borrow).collect());
-        watch.end();
-        let found = result.ok().map(|results| match &results[0] {
+        let result = calls.call(entry, &arguments);
+        let found = result.ok().map(|result| match &result {
             Value::Opaque(units) => units.shape().unwrap(),
             other => panic!("{other:?}"),
         });
         let found = found.map(|shape| shape.iter().map(|&dim| dim as i64).collect());
-        assert_eq!(found, shape, "{case}");
+        assert_eq!(found, shape, "{entry} {arguments:?} on {backend}");
     }
-}
-
-fn call(context: &Context, l: &Loop, arguments: [i64; 2]) -> Result<i64, Error> {
-    let values = arguments.map(Value::from);
-    let entry = format!("l_{}", l.name);
-    let results = context.call(&entry, values.iter().map(Arg::Borrow).collect())?;
-    context.sync()?;
-    Ok(scalar(&results[0]))
-}
-
-pub fn start(library: &Library, threads: usize) -> Result<Context, Error> {
-    let config = match library.backend() {
-        Backend::Multicore => Config::new().num_threads(threads),
-        backend if backend.is_gpu() => Config::new().block_size(16).grid_size(2),
-        _ => Config::new(),
-    };
-    Context::new(library, &config)
-}
-
-/// Ends the process if a call does not end, since nothing else could.
-pub struct Watch(Arc<Mutex<Option<(Instant, String)>>>);
-
-impl Watch {
-    pub fn start() -> Watch {
-        let running = Arc::new(Mutex::new(None::<(Instant, String)>));
-        let weak = Arc::downgrade(&running);
-        std::thread::spawn(move || {
-            while let Some(running) = weak.upgrade() {
-                if let Some((since, case)) = &*running.lock().unwrap()
-                    && since.elapsed() > limit()
-                {
-                    eprintln!("{case}: no answer within {} s", limit().as_secs());
-                    std::process::abort();
-                }
-                drop(running);
-                std::thread::sleep(Duration::from_millis(200));
-            }
-        });
-        Watch(running)
-    }
-
-    pub fn begin(&self, case: &str) {
-        *self.0.lock().unwrap() = Some((Instant::now(), case.to_owned()));
-    }
-
-    pub fn end(&self) {
-        *self.0.lock().unwrap() = None;
-    }
+    assert_eq!(calls.lost, 0);
 }

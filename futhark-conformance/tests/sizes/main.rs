@@ -12,6 +12,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod calls;
 mod constructs;
 mod expressions;
 mod hostile;
@@ -20,10 +21,11 @@ mod overflows;
 mod pipelines;
 mod planted;
 
+use calls::Calls;
 use constructs::{CONSTRUCTS, Construct};
 use futhark_safe::compile::{Build, Compiler};
-use futhark_safe::dynamic::{Arg, Context, Library, Value};
-use futhark_safe::{Backend, Config, Error, ErrorKind};
+use futhark_safe::dynamic::{Arg, Library, Value};
+use futhark_safe::{Backend, Error};
 use loops::LOOPS;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -57,9 +59,7 @@ const ON_OCLGRIND: [&str; 2] = ["replicate2", "concat1"];
 
 #[test]
 fn sizes_on_c() {
-    if support::needs::compiler().is_none() {
-        return;
-    }
+    needed!(support::needs::compiler());
     for compiler in Compiler::all() {
         check(Backend::C, &compiler, &ALL, CONSTRUCTS);
     }
@@ -84,16 +84,20 @@ fn alone_on_opencl() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether this machine can run OpenCL.
+fn opencl_device(compiler: &Compiler) -> Option<()> {
+    let library = build(Backend::OpenCl, compiler, &CONSTRUCTS[..1]);
+    let context = library.and_then(|library| calls::start(&library, None));
+    support::needs::or_skip(context.map(drop).map_err(|error| error.to_string()))
+}
+
 #[test]
 fn sizes_on_opencl() {
     let _alone = alone_on_opencl();
     let compiler = needed!(support::needs::compiler());
     let mut constructs = CONSTRUCTS.to_vec();
     constructs.retain(|construct| ON_OCLGRIND.contains(&construct.name));
-    let device = build(Backend::OpenCl, &compiler, &constructs).and_then(|library| start(&library));
-    if support::needs::or_skip(device.map_err(|error| error.to_string())).is_none() {
-        return;
-    }
+    needed!(opencl_device(&compiler));
     check(Backend::OpenCl, &compiler, &FEW, &constructs);
 }
 
@@ -114,9 +118,7 @@ fn sizes_on_emulated_cuda() {
 
 #[test]
 fn loops_on_c() {
-    if support::needs::compiler().is_none() {
-        return;
-    }
+    needed!(support::needs::compiler());
     for compiler in Compiler::all() {
         loops::check(Backend::C, &compiler, LOOPS, std::iter::once(1));
         loops::check_units(Backend::C, &compiler);
@@ -126,9 +128,7 @@ fn loops_on_c() {
 /// Uses few numbers of threads, or all from 2 to 32 with `FUTHARK_TESTS_FULL`.
 #[test]
 fn loops_on_multicore() {
-    if support::needs::compiler().is_none() {
-        return;
-    }
+    needed!(support::needs::compiler());
     let threads = match full() {
         true => (2..=32).collect(),
         false => vec![2, 3, 16],
@@ -149,17 +149,14 @@ fn loops_on_multicore() {
 fn loops_on_opencl() {
     let _alone = alone_on_opencl();
     let compiler = needed!(support::needs::compiler());
-    let device =
-        build(Backend::OpenCl, &compiler, &CONSTRUCTS[..1]).and_then(|library| start(&library));
-    if support::needs::or_skip(device.map_err(|error| error.to_string())).is_some() {
-        loops::check(
-            Backend::OpenCl,
-            &compiler,
-            &some_loops(),
-            std::iter::once(1),
-        );
-        loops::check_units(Backend::OpenCl, &compiler);
-    }
+    needed!(opencl_device(&compiler));
+    loops::check(
+        Backend::OpenCl,
+        &compiler,
+        &some_loops(),
+        std::iter::once(1),
+    );
+    loops::check_units(Backend::OpenCl, &compiler);
 }
 
 #[test]
@@ -229,7 +226,7 @@ fn hostile_on_multicore() {
 }
 
 fn check_hostile(backend: Backend, threads: &[usize]) {
-    for compiler in compilers() {
+    for compiler in support::needs::compilers() {
         for &threads in threads {
             hostile::check(backend, &compiler, threads);
         }
@@ -247,18 +244,10 @@ fn expressions_on_multicore() {
 }
 
 fn check_expressions(backend: Backend) {
-    for compiler in compilers() {
+    for compiler in support::needs::compilers() {
         expressions::check_divisions(backend, &compiler);
         expressions::check_branches(backend, &compiler);
         expressions::check_empty(backend, &compiler);
-    }
-}
-
-/// The newest compiler, or all with `FUTHARK_TESTS_FULL`. Without one, the tests are skipped.
-fn compilers() -> Vec<Compiler> {
-    match support::needs::compiler() {
-        Some(_) if full() => Compiler::all(),
-        newest => newest.into_iter().collect(),
     }
 }
 
@@ -267,9 +256,7 @@ const WITHOUT: &str = "FUTHARK_TESTS_WITHOUT";
 
 #[test]
 fn each_check_is_needed() {
-    if support::needs::compiler().is_none() {
-        return;
-    }
+    needed!(support::needs::compiler());
     for (check, test) in [
         ("FUT_OF_PRODUCT", "loops_on_c"),
         ("FUT_OF_COUNT", "loops_on_c"),
@@ -340,20 +327,15 @@ fn check(backend: Backend, compiler: &Compiler, values: &[&[i64]; 4], constructs
             }
         }
     }
-    let Trial {
-        calls,
-        errors,
-        wrong,
-        ..
-    } = trial;
+    let Trial { calls, wrong } = trial;
     println!(
-        "{backend}, {}: {} constructs, {calls} calls, {errors} errors",
+        "{calls}, {}: {} constructs",
         compiler.version(),
         constructs.len()
     );
     let first = &wrong[..wrong.len().min(20)];
-    assert!(wrong.is_empty(), "{} of {calls}: {first:#?}", wrong.len());
-    assert!(errors > 0 && errors < calls);
+    assert!(wrong.is_empty(), "{} wrong: {first:#?}", wrong.len());
+    assert!(calls.errors > 0 && calls.errors < calls.calls);
 }
 
 fn build(
@@ -462,25 +444,18 @@ impl Construct {
     }
 }
 
-/// Calls of one library. A lost context is replaced.
+/// Calls of one library.
 struct Trial<'a> {
-    library: &'a Library,
-    context: Context,
-    xs: Value,
-    calls: usize,
-    errors: usize,
+    calls: Calls<'a>,
     wrong: Vec<String>,
 }
 
 impl<'a> Trial<'a> {
     fn new(library: &'a Library) -> Trial<'a> {
-        let (context, xs) = start(library).unwrap();
         Trial {
-            library,
-            context,
-            xs,
-            calls: 0,
-            errors: 0,
+            calls: Calls::with(library, None, |context| {
+                Some(context.array(&[7i32; 24]).unwrap().into())
+            }),
             wrong: Vec::new(),
         }
     }
@@ -488,16 +463,16 @@ impl<'a> Trial<'a> {
     fn check(&mut self, construct: &Construct, arguments: &[i64]) {
         let name = construct.name;
         let expected = construct.expected(arguments);
-        let returned = self.call(name, arguments);
+        let returned = self.calls.call(name, arguments);
         let found = match &returned {
             Ok(result) => self.array_is_right(result, construct, expected.as_deref()),
-            Err(error) => self.error_is_right(error, arguments, expected.as_deref()),
+            Err(error) => error_is_right(error, arguments, expected.as_deref()),
         };
         self.note(name, arguments, &expected, found);
-        let used = self.call(&format!("{name}_used"), arguments);
+        let used = self.calls.call(&format!("{name}_used"), arguments);
         let found = match &used {
             Ok(total) => sum_is_right(total, expected.as_deref()),
-            Err(error) => self.error_is_right(error, arguments, expected.as_deref()),
+            Err(error) => error_is_right(error, arguments, expected.as_deref()),
         };
         self.note(&format!("{name}, used"), arguments, &expected, found);
     }
@@ -515,16 +490,6 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn call(&mut self, entry: &str, arguments: &[i64]) -> Result<Value, Error> {
-        let scalars: Vec<Value> = arguments.iter().map(|&value| value.into()).collect();
-        let arguments = std::iter::once(&self.xs).chain(&scalars).map(Arg::Borrow);
-        self.calls += 1;
-        let results = self.context.call(entry, arguments.collect());
-        // A kernel may fail after the call has returned.
-        let results = results.and_then(|results| self.context.sync().map(|()| results));
-        results.map(|mut results| results.remove(0))
-    }
-
     /// Compares the shape, and the sum of the elements as read here and by a further call.
     fn array_is_right(
         &self,
@@ -539,25 +504,14 @@ impl<'a> Trial<'a> {
         if expected != Some(&shape[..]) {
             return Err(format!("an array of shape {shape:?}"));
         }
-        let read: i64 = match construct.elem {
-            "u8" => array
-                .to_vec::<u8>()
-                .unwrap()
-                .into_iter()
-                .map(i64::from)
-                .sum(),
-            _ => array
-                .to_vec::<i32>()
-                .unwrap()
-                .into_iter()
-                .map(i64::from)
-                .sum(),
+        let elements: Vec<i64> = match construct.elem {
+            "u8" => widened(&array.to_vec::<u8>().unwrap()),
+            _ => widened(&array.to_vec::<i32>().unwrap()),
         };
+        let read = elements.iter().sum();
         let entry = format!("use_{}_{}", construct.elem, construct.rank);
-        let results = self
-            .context
-            .call(&entry, vec![Arg::Borrow(result)])
-            .unwrap();
+        let context = &self.calls.context;
+        let results = context.call(&entry, vec![Arg::Borrow(result)]).unwrap();
         let sums = [read, scalar(&results[0])].map(i128::from);
         let sum = 7 * shape.iter().product::<i128>();
         if sums == [sum; 2] {
@@ -566,24 +520,23 @@ impl<'a> Trial<'a> {
             Err(format!("the sums {sums:?}"))
         }
     }
+}
 
-    /// Accepts an error if the arguments are invalid. Replaces a lost context.
-    fn error_is_right(
-        &mut self,
-        error: &Error,
-        arguments: &[i64],
-        expected: Option<&[i128]>,
-    ) -> Result<(), String> {
-        self.errors += 1;
-        if error.kind() == ErrorKind::ContextLost {
-            (self.context, self.xs) = start(self.library).unwrap();
-        }
-        let valid = expected.is_some_and(|dims| dims.iter().all(|&dim| dim >= 0));
-        if valid && !is_extreme(arguments) {
-            Err(error.to_string())
-        } else {
-            Ok(())
-        }
+fn widened<T: Copy + Into<i64>>(elements: &[T]) -> Vec<i64> {
+    elements.iter().map(|&element| element.into()).collect()
+}
+
+/// Accepts an error if the arguments are invalid.
+fn error_is_right(
+    error: &Error,
+    arguments: &[i64],
+    expected: Option<&[i128]>,
+) -> Result<(), String> {
+    let valid = expected.is_some_and(|dims| dims.iter().all(|&dim| dim >= 0));
+    if valid && !is_extreme(arguments) {
+        Err(error.to_string())
+    } else {
+        Ok(())
     }
 }
 
@@ -606,15 +559,4 @@ fn scalar(value: &Value) -> i64 {
         Value::Scalar(scalar) => i64::from_ne_bytes(scalar.to_bytes().try_into().unwrap()),
         other => panic!("{other:?}"),
     }
-}
-
-fn start(library: &Library) -> Result<(Context, Value), Error> {
-    let config = match library.backend().is_gpu() {
-        // A simulated device takes time for each thread.
-        true => Config::new().block_size(16).grid_size(2),
-        false => Config::new(),
-    };
-    let context = Context::new(library, &config)?;
-    let xs = context.array(&[7i32; 24])?.into();
-    Ok((context, xs))
 }

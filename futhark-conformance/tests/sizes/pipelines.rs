@@ -1,13 +1,13 @@
 //! Random sequences of operations on arrays, with arguments that the sequence uses as offsets, lengths, strides and
 //! factors. A model in Rust computes each result.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use futhark_safe::compile::Compiler;
-use futhark_safe::dynamic::{Arg, Context, Library, Value};
-use futhark_safe::{Backend, Error, ErrorKind};
+use futhark_safe::dynamic::{Library, Value};
+use futhark_safe::{Backend, Error};
 
-use crate::loops::{self, Watch};
+use crate::calls::Calls;
 use crate::{build_text, scalar};
 
 /// What a call with valid arguments returns, or what it must not do.
@@ -531,13 +531,9 @@ fn call_all(
     tries: usize,
     random: &mut Random,
 ) {
-    let begin = || {
-        let context = loops::start(library, threads).unwrap();
-        let xs = context.array(&ELEMENTS).unwrap().into();
-        (context, xs)
-    };
-    let (mut context, mut xs): (Context, Value) = begin();
-    let watch = Watch::start();
+    let mut calls = Calls::with(library, Some(threads), |context| {
+        Some(context.array(&ELEMENTS).unwrap().into())
+    });
     let mut seen = Seen::default();
     for (i, pipeline) in pipelines.iter().enumerate() {
         for _ in 0..tries {
@@ -548,22 +544,17 @@ fn call_all(
                     continue;
                 }
                 let case = format!("{entry}_{i} ({}) {arguments:?}", pipeline.name());
-                watch.begin(&case);
-                let values = arguments.map(Value::from);
-                let values = std::iter::once(&xs).chain(&values).map(Arg::Borrow);
-                let result = context.call(&format!("{entry}_{i}"), values.collect());
-                let result = result.and_then(|results| context.sync().map(|()| results));
-                watch.end();
-                if seen.add(&case, expected, result, &arguments) {
-                    (context, xs) = begin();
-                }
+                let result = calls.call(&format!("{entry}_{i}"), &arguments);
+                seen.add(&case, expected, result, &arguments);
             }
         }
     }
-    println!("{}, {threads} threads: {seen:?}", library.backend());
+    let excused = seen.excused;
+    println!("{calls}, {excused} excused, with {threads} threads");
     let first = &seen.wrong[..seen.wrong.len().min(20)];
     assert!(first.is_empty(), "{} wrong: {first:#?}", seen.wrong.len());
-    assert!(seen.values > seen.calls / 10 && seen.errors > seen.calls / 20);
+    let (count, errors) = (calls.calls, calls.errors);
+    assert!(count - errors > count / 10 && errors > count / 20);
 }
 
 /// The elements of the argument.
@@ -577,63 +568,26 @@ const ELEMENTS: [i64; 24] = {
     all
 };
 
-/// The results of the calls, by kind.
+/// What is unexpected in the results of the calls.
 #[derive(Default)]
 struct Seen {
-    calls: usize,
-    values: usize,
-    errors: usize,
     /// Errors for valid arguments, of which one is so large that an intermediate number can overflow.
     excused: usize,
-    lost: usize,
     wrong: Vec<String>,
 }
 
-impl fmt::Debug for Seen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Seen {
-            calls,
-            values,
-            errors,
-            excused,
-            lost,
-            wrong,
-        } = self;
-        let wrong = wrong.len();
-        write!(
-            f,
-            "{calls} calls, {values} values, {errors} errors, {excused} of them excused, {lost} lost contexts, {wrong} wrong"
-        )
-    }
-}
-
 impl Seen {
-    /// Returns whether the context is lost.
     fn add(
         &mut self,
         case: &str,
         expected: Outcome,
-        result: Result<Vec<Value>, Error>,
+        result: Result<Value, Error>,
         arguments: &[i64; 9],
-    ) -> bool {
-        self.calls += 1;
-        let found = match result {
-            Ok(results) => {
-                self.values += 1;
-                Ok(match &results[0] {
-                    Value::Array(array) => array.to_vec::<i64>().unwrap(),
-                    total => vec![scalar(total)],
-                })
-            }
-            Err(error) => {
-                self.errors += 1;
-                Err(error)
-            }
-        };
-        let is_lost = found
-            .as_ref()
-            .is_err_and(|error| error.kind() == ErrorKind::ContextLost);
-        self.lost += usize::from(is_lost);
+    ) {
+        let found = result.map(|result| match result {
+            Value::Array(array) => array.to_vec::<i64>().unwrap(),
+            total => vec![scalar(&total)],
+        });
         let is_right = match (&expected, &found) {
             (Any, _) | (Invalid, Err(_)) => true,
             (Array(expected), Ok(found)) => expected == found,
@@ -648,6 +602,5 @@ impl Seen {
             self.wrong
                 .push(format!("{case}: expected {expected:?}, got {found:?}"));
         }
-        is_lost
     }
 }
