@@ -413,19 +413,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn values_are_described_in_a_few_words() {
-        for (value, text) in [
-            (json!(null), "null"),
-            (json!(true), "true"),
-            (json!(-3), "-3"),
-            (json!("a\n\"b\""), r#""a\n\"b\"""#),
-            (json!([]), "an empty array"),
-            (json!([1]), "an array"),
-            (json!({}), "an empty object"),
-            (json!({"a": 1}), "an object"),
-        ] {
-            assert_eq!(describe(&value), text);
-        }
+    fn descriptions_of_long_values_are_cut() {
         let long = describe(&json!("é".repeat(1000)));
         assert!(
             long.ends_with("…\"") && long.chars().count() < 100,
@@ -462,17 +450,6 @@ mod tests {
         assert!(Severity::Error > Severity::Warning);
         assert_eq!(Code::UnknownMember.severity(), Severity::Warning);
         assert_eq!(Code::DanglingType.severity(), Severity::Error);
-    }
-
-    #[test]
-    fn pointers_escape_tilde_and_slash() {
-        let root = Path::Root;
-        assert_eq!(root.to_string(), "");
-        let types = root.key("types");
-        let name = types.key("a/b~1");
-        let field = name.index(3);
-        assert_eq!(field.to_string(), "/types/a~1b~01/3");
-        assert_eq!(root.key("").to_string(), "/");
     }
 
     #[test]

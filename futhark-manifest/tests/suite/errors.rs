@@ -111,6 +111,7 @@ fn an_unknown_version_is_a_warning() {
         (json!("latest"), "\"latest\""),
         (json!("0.25"), "\"0.25\""),
         (json!(""), "\"\""),
+        (json!("a\"b"), "\"a\\\"b\""),
         (json!("0.19.0.\nCompiled"), "\"0.19.0.\\nCompiled\""),
         (Value::Null, "nothing"),
     ] {

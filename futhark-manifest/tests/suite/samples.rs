@@ -4,20 +4,10 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::common::{faultless, files_below, read};
+use crate::common::files_below;
 
 /// The variable that names a folder of manifests, which may be in subfolders.
 const VARIABLE: &str = "FUTHARK_EXTRA_MANIFESTS";
-
-#[test]
-fn samples_are_faultless() {
-    let files = files();
-    for file in &files {
-        let program = faultless(&read(file), file.display());
-        assert!(program.version.number.is_some(), "{}", file.display());
-    }
-    println!("{} manifests read", files.len());
-}
 
 /// The folder of extra manifests, if the variable names one.
 pub fn folder() -> Option<PathBuf> {

@@ -105,28 +105,3 @@ pub(super) fn write_prototype<'a>(
     }
     f.write_str(");")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_are_displayed_as_in_headers() {
-        let int64 = CType::INT64;
-        let array = CType::structure("futhark_i32_1d");
-        for (ty, text) in [
-            (CType::VOID.pointer(), "void *"),
-            (int64.clone().constant().pointer(), "const int64_t *"),
-            (
-                array.clone().pointer().pointer(),
-                "struct futhark_i32_1d **",
-            ),
-            (array.constant().pointer(), "const struct futhark_i32_1d *"),
-            (int64.constant(), "const int64_t"),
-            (CType::raw_memory(Backend::C), "unsigned char *"),
-            (CType::raw_memory(Backend::Cuda), "CUdeviceptr"),
-        ] {
-            assert_eq!(ty.to_string(), text);
-        }
-    }
-}
