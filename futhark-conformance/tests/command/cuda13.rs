@@ -25,8 +25,9 @@ fn code_compiles_with_the_headers_of_cuda_13() {
     // Other tests use the same folder for the emulated device.
     let kept = kept();
     let arguments = "run two.fut --backend cuda --emulate always --check blocks --check lifecycle";
-    let run = scene.ended(scene.compiling(arguments).env("CUDA_HOME", headers));
-    let said = run.ends_with(0);
+    let said = scene
+        .ended(scene.compiling(arguments).env("CUDA_HOME", headers))
+        .ends_with(0);
 
     let libraries = libraries(&kept);
     assert!(!libraries.is_empty(), "{said}");

@@ -309,8 +309,7 @@ fn devices_says_what_works_and_what_to_install() {
         .env_remove("FUTHARK")
         .env_remove("FUTHARK_TOOLCHAIN");
     let shown = scene.ended(&mut command).ends_with(3);
-    let words = "apt-get install --no-install-recommends futhark";
-    assert_has(&shown, words);
+    assert_has(&shown, "apt-get install --no-install-recommends futhark");
 }
 
 /// With a compiler whose kernels PoCL refuses under a condition of its preprocessor.
@@ -349,8 +348,10 @@ fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
     assert_has(&merged, line);
 
     let devices = scene.ended(&mut opencl(&scene, "devices")).shown();
-    let unusable = "opencl     not usable: Portable Computing Language: ";
-    assert_has(&devices, unusable);
+    assert_has(
+        &devices,
+        "opencl     not usable: Portable Computing Language: ",
+    );
     assert!(!devices.contains("apt-get install"), "{devices}");
 }
 
@@ -359,8 +360,10 @@ fn pocl_gets_an_option_for_programs_that_need_it() {
     let mut scene = needed!(with_two());
     with_kernels_that_pocl_refuses(&mut scene, "__OPENCL_C_VERSION__ != 120");
     let devices = scene.ended(&mut opencl(&scene, "devices")).shown();
-    let usable = "usable with -cl-std=CL1.2, known to compute wrong results: Portable";
-    assert_has(&devices, usable);
+    assert_has(
+        &devices,
+        "usable with -cl-std=CL1.2, known to compute wrong results: Portable",
+    );
     let run = run(&scene, "--check blocks --device Portable*");
     let outcomes = outcomes(&run, "next #0");
     assert!(matches!(outcomes[..], [(_, "pass")]), "{}", run.shown());
@@ -393,6 +396,8 @@ fn a_tuning_file_beside_the_program_is_used() {
     // Only the test cases fail, as in `futhark test`.
     let [blocks, others, shown] = outcome("sums.suff_outer_par_7=1\n");
     assert_eq!([&*blocks, &others], ["fail", "pass"], "{shown}");
-    let reason = "opencl has no tuning parameter \"sums.suff_outer_par_7\"";
-    assert_has(&shown, reason);
+    assert_has(
+        &shown,
+        "opencl has no tuning parameter \"sums.suff_outer_par_7\"",
+    );
 }

@@ -28,8 +28,9 @@ esac"#;
     scene.futhark = scene.compiler("futhark", script);
     let name = "it's \"$HOME\"\n::error::a file\u{202e}\x1b[1m##[error].fut";
     scene.write(name, PROGRAM);
-    let run = scene.run(". --all --backend c --check compile --junit junit.xml --html page.html");
-    let shown = run.ends_with(1);
+    let shown = scene
+        .run(". --all --backend c --check compile --junit junit.xml --html page.html")
+        .ends_with(1);
     assert_harmless(&shown);
     assert_has(&shown, r"\::error::from a compiler");
     for file in ["junit.xml", "page.html"] {

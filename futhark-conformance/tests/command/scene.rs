@@ -4,7 +4,6 @@
 use super::needs;
 use super::run::{self, kept};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -64,9 +63,7 @@ impl Scene {
 
     /// A program that is a script.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.write(name, format!("#!/bin/sh\n{text}"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
+        run::write_script(self.path(name), &format!("#!/bin/sh\n{text}"))
     }
 
     /// A compiler: the script runs before the real one, with its arguments.
@@ -89,6 +86,13 @@ impl Scene {
         command.arg("--build-dir").arg(kept());
         command.arg("--futhark").arg(&self.futhark);
         command
+    }
+
+    /// Fails unless a command with these arguments ends with this code. Returns what it printed.
+    #[track_caller]
+    pub fn ends(&self, arguments: &str, code: i32) -> String {
+        let run = self.ended(&mut self.command(arguments));
+        run.ends_with(code)
     }
 
     /// `run` with these arguments, which writes `report.jsonl`.

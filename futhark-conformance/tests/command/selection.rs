@@ -131,8 +131,7 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
     let short = run(&scene, ". --budget 1m --jobs 1 --baseline last.jsonl");
     let said = short.ends_with(0);
     assert_eq!(ran(&short), ["a.fut"]);
-    let words = "--budget 1m left out 1 of 2 jobs (about 17 min)";
-    assert_has(&said, words);
+    assert_has(&said, "--budget 1m left out 1 of 2 jobs (about 17 min)");
     // Everything fits, the constructs notwithstanding.
     let long = run(&scene, ". --budget 1h");
     long.ends_with(1);

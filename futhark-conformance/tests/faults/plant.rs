@@ -9,7 +9,6 @@ use futhark_safe::compile::Compiler;
 use std::collections::HashMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
@@ -131,9 +130,7 @@ impl Nursery {
     pub fn compiler(&self) -> PathBuf {
         let script = self.folder("futhark");
         self.script.get_or_init(|| {
-            fs::write(&script, self.script_text()).expect("the folder can be written");
-            let mode = fs::Permissions::from_mode(0o755);
-            fs::set_permissions(&script, mode).expect("the file was created by this test");
+            run::write_script(script.clone(), &self.script_text());
         });
         script
     }

@@ -1,8 +1,8 @@
 //! The signed operations of the generated C that overflow, found by the C compiler's own sanitizer in a build without
 //! `-fwrapv`, and why each is harmless.
 
+use crate::support::run::write_script;
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -46,8 +46,7 @@ fn reported(tests: &[&str], folder: &Path) -> BTreeMap<String, usize> {
          exec gcc \"$@\" -fno-wrapv -fsanitize=signed-integer-overflow -fsanitize-recover=all\n",
         folder.display()
     );
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = write_script(script, &text);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--test-threads=1", "--nocapture", "--exact"])
         .args(tests)

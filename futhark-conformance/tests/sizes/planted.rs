@@ -3,8 +3,8 @@
 //! The C compiler is a script that changes a copy of the files before it runs gcc with AddressSanitizer, because an
 //! access out of bounds often has no other effect.
 
+use crate::support::run::write_script;
 use std::collections::BTreeSet;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -97,8 +97,7 @@ gcc -fsanitize=address "$@"
 "#,
         planted.command
     );
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = write_script(script, &text);
     let changed = script.with_extension("changed");
     let _ = std::fs::remove_file(&changed);
     let output = Command::new(std::env::current_exe().unwrap())

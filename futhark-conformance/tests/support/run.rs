@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -22,6 +23,14 @@ pub fn command() -> Command {
 pub fn text(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     format!("{}{error}", String::from_utf8_lossy(&output.stdout))
+}
+
+/// Writes a program that is a script.
+pub fn write_script(path: PathBuf, text: &str) -> PathBuf {
+    fs::write(&path, text).expect("the folder can be written");
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&path, mode).expect("the file was created by this test");
+    path
 }
 
 /// The outcome of a run.
