@@ -3,24 +3,10 @@
 use super::run::kept;
 use super::scene::{Run, Scene, assert_has};
 use futhark_safe::compile::Compiler;
-use serde_json::Value;
 
 /// Runs over the whole folder on the sequential backend.
 fn run(scene: &Scene, arguments: &str) -> Run {
     scene.run(&format!(". --all --backend c {arguments}"))
-}
-
-/// The records of a program and a check.
-fn of<'r>(run: &'r Run, program: &str, check: &str) -> Vec<&'r Value> {
-    let fits = |record: &&Value| record["program"] == program && record["check"] == check;
-    run.records().filter(fits).collect()
-}
-
-/// Whether a record of a program and a check has the outcome.
-fn has(run: &Run, program: &str, check: &str, outcome: &str) -> bool {
-    of(run, program, check)
-        .iter()
-        .any(|record| record["outcome"] == outcome)
 }
 
 const GOOD: &str = "\
@@ -36,10 +22,6 @@ entry double (xs: []i32): []i32 = map (* 2) xs
 -- input { [1, 2, 3] 3i64 } error: out of bounds
 entry at (xs: []i32) (i: i64): i32 = xs[i]
 ";
-
-fn message(record: &Value) -> &str {
-    record["message"].as_str().unwrap_or_default()
-}
 
 #[test]
 fn a_good_program_passes_every_check() {
@@ -110,92 +92,72 @@ fn the_parts_of_a_run_can_be_merged() {
         assert_has(&page, program);
     }
     // A part is missing.
-    scene
-        .ended(&mut scene.command("report 2.jsonl"))
-        .ends_with(3);
+    scene.ends("report 2.jsonl", 3);
 }
 
-#[test]
-fn a_type_error_is_a_finding_and_the_run_continues() {
-    let wrong = "entry f (x: i32): f32 = x\n";
-    let scene = needed!(Scene::new(&[("a-wrong.fut", wrong), ("good.fut", GOOD)]));
-    let run = run(&scene, "--check compile --check arrays");
-    let shown = run.ends_with(1);
-    let failures = of(&run, "a-wrong.fut", "compile");
-    let failure = failures.iter().find(|record| record["outcome"] == "fail");
-    let failure = failure.expect("it does not compile");
-    assert!(
-        message(failure).contains("a-wrong.fut:1:"),
-        "the compiler's own text: {failure}"
-    );
-    let skipped = of(&run, "a-wrong.fut", "arrays");
-    assert!(skipped.iter().all(|record| record["outcome"] == "skip"));
-    assert!(has(&run, "good.fut", "arrays", "pass"));
-    assert_has(&shown, "repeat: futhark-conformance run");
-}
+/// Programs that fail, each in its way.
+#[rustfmt::skip]
+const FAILING: [(&str, &str); 6] = [
+    ("type.fut", "entry f (x: i32): f32 = x\n"),
+    ("refused.fut", "-- ==\n-- error: does not have expected type\nentry f (x: i32): f32 = x\n"),
+    ("accepted.fut", "-- ==\n-- error: nothing like that\nentry f (x: i32): i32 = x\n"),
+    ("malformed.fut", "-- ==\n-- entry: f\n-- input { [1, }\nentry f (x: i32) = x\n"),
+    (
+        "spin.fut",
+        "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
+         entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n",
+    ),
+    (
+        "wild.fut",
+        "-- ==\n-- entry: wild\n-- input { [1, 2] 1i64 } output { 3 }\n-- input { [1, 2] 4000000000000i64 }\n\
+         -- input { [1, 2] 0i64 } output { 1 }\n\
+         entry wild (xs: []i32) (i: i64): i32 = #[unsafe] xs[i]\n",
+    ),
+];
 
-#[test]
-fn an_expected_compile_error_passes() {
-    let wrong = "-- ==\n-- error: does not have expected type\nentry f (x: i32): f32 = x\n";
-    let fine = "-- ==\n-- error: nothing like that\nentry f (x: i32): i32 = x\n";
-    let scene = needed!(Scene::new(&[("wrong.fut", wrong), ("fine.fut", fine)]));
-    let run = run(&scene, "--check compile");
-    let shown = run.ends_with(1);
-    let fails = |program| has(&run, program, "compile", "fail");
-    assert!(!fails("wrong.fut") && fails("fine.fut"), "{shown}");
-}
+/// Program, check, case, outcome with cause, and a part of the message.
+const FOUND: &str = "\
+type.fut | compile | - | fail error | type.fut:1:
+type.fut | arrays | - | skip | -
+refused.fut | compile | - | pass | -
+accepted.fut | compile | - | fail mismatch | -
+good.fut | arrays | []i32 | pass | -
+malformed.fut | blocks | syntax | fail error | line 3
+spin.fut | blocks | spin #0 | fail timeout | -
+spin.fut | blocks | spin #1 | pass | -
+wild.fut | blocks | wild #0 | fail mismatch | expected 3, got 2
+wild.fut | blocks | wild #1 | fail crash | SIGSEGV
+wild.fut | blocks | wild #2 | pass | -";
 
+/// The run goes on, in another process if one has died.
 #[test]
-fn a_wrong_result_is_shown_with_the_expected_one() {
-    let wrong = "-- ==\n-- entry: f\n-- input { [1, 2] } output { [2, 4] }\nentry f (xs: []i32): []i32 = map (+ 1) xs\n";
-    let scene = needed!(Scene::new(&[("wrong.fut", wrong)]));
-    let run = scene.run_with(&["--check", "blocks:f *"], ". --all --backend c");
-    let (outcome, message) = run.case("blocks", "f #0");
-    assert_eq!(outcome, "fail");
-    assert_has(message, "at [1]: expected 4, got 3");
-    assert!(run.texts(["case", "cause"]).contains(&["f #0", "mismatch"]));
-}
-
-#[test]
-fn a_hanging_program_is_killed_and_another_process_goes_on() {
-    let spin = "-- ==\n-- entry: spin\n-- input { 1 }\n-- input { -1 } output { -1 }\n\
-                entry spin (x: i32): i32 = loop x while x > 0 do x ^ 2\n";
-    let scene = needed!(Scene::new(&[("spin.fut", spin)]));
-    // Compile it first, because compilation may exceed the time limit.
-    run(&scene, "--check compile").ends_with(0);
-    let run = run(&scene, "--check blocks --timeout 3");
-    run.ends_with(1);
-    assert!(
-        run.texts(["case", "cause"])
-            .contains(&["spin #0", "timeout"])
-    );
-    // Another process continues after it.
-    assert_eq!(run.case("blocks", "spin #1").0, "pass");
-}
-
-#[test]
-fn a_program_that_crashes_is_reported_with_its_signal() {
-    let wild = "-- ==\n-- entry: wild\n-- input { [1, 2] 1i64 } output { 2 }\n-- input { [1, 2] 4000000000000i64 }\n\
-                -- input { [1, 2] 0i64 } output { 1 }\n\
-                entry wild (xs: []i32) (i: i64): i32 = #[unsafe] xs[i]\n";
-    let scene = needed!(Scene::new(&[("wild.fut", wild)]));
-    let run = run(&scene, "--check blocks");
-    run.ends_with(1);
-    assert!(run.texts(["case", "cause"]).contains(&["wild #1", "crash"]));
-    for case in ["wild #0", "wild #2"] {
-        assert_eq!(run.case("blocks", case).0, "pass");
+fn each_failure_is_a_finding_with_its_cause() {
+    let scene = needed!(Scene::new(&FAILING));
+    scene.write("good.fut", GOOD);
+    // Compiles, because compilation may exceed the time limit of the second run.
+    let compiled = run(&scene, "--check compile --check arrays");
+    assert_has(&compiled.ends_with(1), "repeat: futhark-conformance run");
+    let called = run(&scene, "--check blocks --timeout 3");
+    called.ends_with(1);
+    for line in FOUND.lines() {
+        let cells = line.split(" | ").map(|cell| cell.trim_matches('-'));
+        let cells: Vec<&str> = cells.collect();
+        let [program, check, case, expected, words] = cells[..] else {
+            panic!("{line}");
+        };
+        let run = if check == "blocks" {
+            &called
+        } else {
+            &compiled
+        };
+        let texts = run.texts(["program", "check", "case", "outcome", "cause", "message"]);
+        let of_case = |text: &&[&str; 6]| text[..3] == [program, check, case];
+        let found = texts.iter().find(of_case);
+        let [.., outcome, cause, message] = found.expect(program);
+        let found = format!("{outcome} {cause}");
+        assert_eq!(found.trim_end(), expected, "{line}: {message}");
+        assert_has(message, words);
     }
-    assert!(run.case("blocks", "wild #1").1.contains("SIGSEGV"));
-}
-
-#[test]
-fn malformed_test_blocks_are_a_finding() {
-    let bad = "-- ==\n-- entry: f\n-- input { [1, }\nentry f (x: i32) = x\n";
-    let scene = needed!(Scene::new(&[("bad.fut", bad)]));
-    let run = run(&scene, "--check blocks");
-    run.ends_with(1);
-    let (_, message) = run.case("blocks", "syntax");
-    assert_has(message, "line 3");
 }
 
 #[test]
@@ -239,7 +201,7 @@ fn usage_errors_exit_with_code_2() {
         ("explain indices", "arrays, index, raw"),
         ("wait", "wait"),
     ] {
-        let shown = scene.ended(&mut scene.command(arguments)).ends_with(2);
+        let shown = scene.ends(arguments, 2);
         assert!(shown.contains(expected), "{arguments}: {shown}");
     }
 }
@@ -267,7 +229,7 @@ fn programs_and_checks_can_be_listed_and_explained() {
         ("explain index", "# `index`\n"),
         ("explain index", "cannot prove"),
     ] {
-        let shown = scene.ended(&mut scene.command(arguments)).ends_with(0);
+        let shown = scene.ends(arguments, 0);
         assert!(shown.contains(expected), "{arguments}: {shown}");
     }
 }
