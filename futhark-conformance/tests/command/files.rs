@@ -10,9 +10,7 @@ use std::time::Duration;
 
 /// The output of `list`, with an exit code.
 fn list(scene: &Scene, paths: &str, code: i32) -> String {
-    scene
-        .ended(&mut scene.command(&format!("list {paths}")))
-        .ends_with(code)
+    scene.ends(&format!("list {paths}"), code)
 }
 
 /// Compiles on backend c.
@@ -93,12 +91,12 @@ fn a_run_that_is_killed_keeps_earlier_reports_and_its_own_results() {
         assert_eq!(text, "of an earlier run", "{name}");
     }
 
-    let shown = scene
-        .ended(&mut scene.command("report report.jsonl"))
-        .ends_with(3);
+    let shown = scene.ends("report report.jsonl --json again", 3);
     assert_has(&shown, "1 check: 1 passed");
-    let missing = "missing: the end of report.jsonl";
-    assert_has(&shown, missing);
+    assert_has(&shown, "missing: the end of report.jsonl");
+
+    // A merged report of an incomplete run is incomplete, too.
+    scene.ends("report again", 3);
 
     // The next run replaces the results, and removes the temporary files of the killed one when they
     // are old.

@@ -3,11 +3,11 @@
 #![cfg(target_os = "linux")]
 
 use super::needs;
+use super::run::write_script;
 use super::scene::{PROGRAM, Run, Scene, assert_has};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
@@ -118,9 +118,7 @@ fn compiler() -> &'static Path {
         if fs::read_to_string(&path).is_ok_and(|before| before == text) {
             return path;
         }
-        fs::write(&path, text).expect("the folder can be written");
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it is ours");
-        path
+        write_script(path, &text)
     });
     &COMPILER
 }
@@ -134,29 +132,25 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_compile_that_hangs_is_reported_once_and_not_repeated() {
-    let script = "echo begun >>$FUTHARK_TESTS_LOG; sleep 100";
-    let hostile = needed!(Hostile::new("'c '*hostile*", script));
-    let [check, cause, _] = hostile.failure(" --timeout 2");
-    assert_eq!([&*check, &cause], ["compile", "timeout"]);
-    assert_eq!(hostile.log(), "begun\n");
-    hostile.assert_no_process_remains();
-}
-
-#[test]
-fn a_compile_that_ends_its_process_is_reported_once_and_not_repeated() {
-    let script = "echo begun >>$FUTHARK_TESTS_LOG; kill -9 $PPID";
-    let hostile = needed!(Hostile::new("'c '*hostile*", script));
-    assert_eq!(hostile.failure("")[1], "crash");
-    assert_eq!(hostile.log(), "begun\n");
+fn a_compile_that_hangs_or_ends_its_process_is_reported_once_and_not_repeated() {
+    for (script, options, expected) in [
+        ("sleep 100", " --timeout 2", "timeout"),
+        ("kill -9 $PPID; exit", "", "crash"),
+    ] {
+        let script = format!("echo begun >>$FUTHARK_TESTS_LOG; {script}");
+        let hostile = needed!(Hostile::new("'c '*hostile*", &script));
+        let [check, cause, _] = hostile.failure(options);
+        assert_eq!([&*check, &cause], ["compile", expected]);
+        assert_eq!(hostile.log(), "begun\n");
+        hostile.assert_no_process_remains();
+    }
 }
 
 #[test]
 fn a_compiler_whose_version_hangs_is_an_error() {
     let hostile = needed!(Hostile::new("--version", "sleep 100"));
     let shown = hostile.run(" --timeout 1").ends_with(2);
-    let words = "hostile-futhark --version` did not end within 1 s";
-    assert_has(&shown, words);
+    assert_has(&shown, "hostile-futhark --version` did not end within 1 s");
     hostile.assert_no_process_remains();
 }
 
@@ -308,7 +302,7 @@ fn absurd_numbers_are_errors_of_usage() {
     ] {
         for number in [HUGE, "18446744073709551616", "-1", "nan"] {
             let arguments = format!("run a.fut --futhark /nowhere/futhark {option} {number}");
-            let shown = scene.ended(&mut scene.command(&arguments)).ends_with(2);
+            let shown = scene.ends(&arguments, 2);
             assert!(!shown.contains("panicked"), "{option} {number}: {shown}");
         }
     }
