@@ -26,7 +26,7 @@ use criterion::{Criterion, SamplingMode, Throughput};
 use futhark_manifest::{Manifest, schema};
 use serde_json::Value;
 
-/// The number of types, and of entry points, of generated manifests.
+/// The numbers of types of generated manifests.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
 fn main() {

@@ -373,7 +373,7 @@ fn memory_is_at_most_ten_times_the_text() {
     for (arguments, lines) in [
         (&["resolve", &path][..], 500_000),
         (&["check", &path], 1),
-        (&["show", &path], 10_000),
+        (&["show", &path], 5_000),
         (&["prototypes", &path], 15_000),
         (&["diff", &path, &path], 1),
     ] {
