@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use futhark_manifest::{Backend, Program, ResultForm};
 
-use crate::common::{faultless, files_below, fixture, fixtures, read};
+use crate::common::{faultless, fixture, read};
 use crate::samples;
 use crate::toolchain::{compilers, generate};
 
@@ -48,12 +48,10 @@ fn a_module_is_generated_for_every_manifest() {
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridge");
     fs::create_dir_all(&folder).expect("a writable folder");
-    let mut manifests = files_below(&fixtures(), "json");
-    manifests.extend(samples::files());
-    let programs = manifests.iter();
-    let programs = programs.map(|manifest| faultless(&read(manifest), manifest.display()));
+    let programs = samples::programs().into_iter();
+    let programs: Vec<_> = programs.map(|(_, program)| program).collect();
     let mut paths = Vec::new();
-    for (number, text) in modules(&programs.collect::<Vec<_>>()).iter().enumerate() {
+    for (number, text) in modules(&programs).iter().enumerate() {
         paths.push(folder.join(format!("{number}.py")));
         fs::write(&paths[number], text).expect("a writable folder");
     }

@@ -21,6 +21,11 @@ pub fn fixture(version: &str) -> String {
     read(&fixtures().join(format!("{version}.json")))
 }
 
+/// The JSON of the fixture of a version.
+pub fn json(version: &str) -> Value {
+    serde_json::from_str(&fixture(version)).expect("JSON")
+}
+
 /// Reads and resolves a manifest that must be faultless.
 pub fn faultless(text: &str, what: impl std::fmt::Display) -> Program {
     let manifest = Manifest::parse(text).unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -4,17 +4,12 @@ use futhark_manifest::diff::{self, Diff, Impact, Item};
 use futhark_manifest::{Backend, Manifest, Program};
 use serde_json::{Value, json};
 
-use crate::common::{faultless, files_below, fixture, fixtures, read};
+use crate::common::{self, faultless, fixture, read};
 use crate::toolchain::{compilers, generate};
 use crate::{corpus, samples};
 
 /// The name of a record type in the base.
 const CELL: &str = "{level: i32, tags: []i32}";
-
-/// The manifest to edit: the fixture with the most features.
-fn base() -> Value {
-    serde_json::from_str(&fixture("0.26.4")).expect("JSON")
-}
 
 fn resolve(json: &Value) -> Program {
     let manifest = Manifest::parse(&json.to_string()).unwrap_or_else(|error| panic!("{error}"));
@@ -142,7 +137,7 @@ fn edits_are_found_in_both_directions() {
             "; affects ",
         ),
     ];
-    let base = base();
+    let base = common::json("0.26.4");
     for (number, (edit, expected)) in edits.iter().enumerate() {
         let mut edited = base.clone();
         edit(&mut edited);
@@ -162,20 +157,20 @@ fn edits_are_found_in_both_directions() {
 
 #[test]
 fn what_was_added_was_removed_in_the_other_direction() {
-    let mut edited = base();
+    let mut edited = common::json("0.26.4");
     edited["entry_points"]
         .as_object_mut()
         .unwrap()
         .remove("range");
     let removed = "breaking removed /entry_points/range; affects range";
-    assert_eq!(changes(&compare(&base(), &edited)), removed);
+    assert_eq!(changes(&compare(&common::json("0.26.4"), &edited)), removed);
     let added = "compatible added /entry_points/range; affects ";
-    assert_eq!(changes(&compare(&edited, &base())), added);
+    assert_eq!(changes(&compare(&edited, &common::json("0.26.4"))), added);
     // Another name is another type.
-    let mut edited = base();
+    let mut edited = common::json("0.26.4");
     rename(&mut edited, "state", "a/state");
     assert_eq!(
-        changes(&compare(&base(), &edited)),
+        changes(&compare(&common::json("0.26.4"), &edited)),
         "breaking changed /types/[][]state, compatible added /types/a~1state, \
          breaking removed /types/state; affects classify'"
     );
@@ -183,10 +178,10 @@ fn what_was_added_was_removed_in_the_other_direction() {
 
 #[test]
 fn changes_are_displayed_with_both_sides() {
-    let mut edited = base();
+    let mut edited = common::json("0.26.4");
     edited["entry_points"]["grow"]["inputs"][1]["type"] = json!("i64");
     edited["types"]["state"]["sum"]["variants"][2]["payload"][0] = json!("i64");
-    let diff = compare(&base(), &edited);
+    let diff = compare(&common::json("0.26.4"), &edited);
     assert_eq!(
         diff.to_string(),
         "breaking: entry point grow changed\n  \
@@ -202,11 +197,7 @@ fn changes_are_displayed_with_both_sides() {
 
 #[test]
 fn a_program_does_not_differ_from_itself() {
-    let mut files = files_below(&fixtures(), "json");
-    assert!(!files.is_empty());
-    files.extend(samples::files());
-    for file in files {
-        let program = faultless(&read(&file), file.display());
+    for (file, program) in samples::programs() {
         let diff = diff::compare(&program, &program);
         assert_eq!(
             (lines(&diff), diff.verdict()),

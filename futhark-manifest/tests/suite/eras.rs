@@ -1,7 +1,7 @@
 //! Manifests of every format since the first can be read. Members that a format lacks are
 //! absent, not errors.
 
-use crate::common::{faultless, fixture};
+use crate::common::{faultless, fixture, json};
 use futhark_manifest::{
     Backend, ElemType, Manifest, Program, ResultForm, Structure, Type, TypeRef,
 };
@@ -155,7 +155,7 @@ fn v0_26_4_documentation_is_read() {
 /// Unknown members are kept in the resolved program.
 #[test]
 fn unknown_members_of_a_future_version_are_kept() {
-    let mut json: serde_json::Value = serde_json::from_str(&fixture("0.26.4")).unwrap();
+    let mut json = json("0.26.4");
     json["abi"] = 3.into();
     json["entry_points"]["grow"]["inputs"][0]["region"] = 3.into();
     let manifest = Manifest::parse(&json.to_string()).unwrap();

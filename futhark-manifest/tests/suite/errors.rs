@@ -1,13 +1,8 @@
 //! Every error has the place, the expected and the actual value.
 
-use crate::common::{change, damages, fixture};
+use crate::common::{self, change, damages, fixture};
 use futhark_manifest::{Code, Error, Manifest};
 use serde_json::{Value, json};
-
-/// The fixture with the most features, to be damaged.
-fn whole() -> Value {
-    serde_json::from_str(&fixture("0.26.4")).expect("JSON")
-}
 
 fn fails(text: &str) -> Error {
     let result = Manifest::parse(text).and_then(|manifest| manifest.resolve());
@@ -42,11 +37,8 @@ fn text_that_is_not_json_is_an_error() {
     ] {
         let error = fails(text);
         assert_eq!(error.code(), Code::NotJson, "{text}");
-        assert_eq!(error.pointer(), "");
-        assert_eq!(
-            error.to_string(),
-            format!("not a manifest: expected a manifest in JSON, found {found}")
-        );
+        let expected = format!("not a manifest: expected a manifest in JSON, found {found}");
+        assert_eq!((error.pointer(), error.to_string()), ("", expected));
     }
 }
 
@@ -60,24 +52,15 @@ fn other_formats_and_encodings_are_rejected() {
         .chars()
         .flat_map(|c| u32::from(c).to_le_bytes())
         .collect();
+    let marked = with(b"\xff\xfe", utf16(u16::to_le_bytes));
+    let in_utf16 = "text in UTF-16: convert it to UTF-8";
+    let in_utf32 = "text in UTF-32: convert it to UTF-8";
     for (bytes, found) in [
-        (
-            utf16(u16::to_le_bytes),
-            "text in UTF-16: convert it to UTF-8",
-        ),
-        (
-            utf16(u16::to_be_bytes),
-            "text in UTF-16: convert it to UTF-8",
-        ),
-        (
-            with(b"\xff\xfe", utf16(u16::to_le_bytes)),
-            "text in UTF-16: convert it to UTF-8",
-        ),
-        (utf32.clone(), "text in UTF-32: convert it to UTF-8"),
-        (
-            with(b"\xff\xfe\0\0", utf32),
-            "text in UTF-32: convert it to UTF-8",
-        ),
+        (utf16(u16::to_le_bytes), in_utf16),
+        (utf16(u16::to_be_bytes), in_utf16),
+        (marked, in_utf16),
+        (utf32.clone(), in_utf32),
+        (with(b"\xff\xfe\0\0", utf32), in_utf32),
         (
             with(b"\xef\xbb\xbf", text.clone().into_bytes()),
             "a byte order mark before it, which JSON does not allow",
@@ -115,7 +98,7 @@ fn an_unknown_version_is_a_warning() {
         (json!("0.19.0.\nCompiled"), "\"0.19.0.\\nCompiled\""),
         (Value::Null, "nothing"),
     ] {
-        let mut json = whole();
+        let mut json = common::json("0.26.4");
         json["version"] = version;
         json.as_object_mut()
             .unwrap()
@@ -172,7 +155,7 @@ fn other_json_is_not_a_manifest() {
 #[test]
 fn each_damage_is_named_with_its_place() {
     for (what, pointer, value, expected) in damages(include_str!("errors.txt")) {
-        let mut json = whole();
+        let mut json = common::json("0.26.4");
         change(&mut json, pointer, value);
         let error = fails(&json.to_string());
         assert_eq!(format!("{}: {error}", error.code()), expected, "{what}");

@@ -1,6 +1,6 @@
 //! The fixtures contain every change of the manifest format.
 
-use crate::common::{faultless, files_below, fixture, fixtures};
+use crate::common::{faultless, files_below, fixture, fixtures, json};
 use serde_json::Value;
 
 #[test]
@@ -86,6 +86,5 @@ fn one_type_can_have_two_names() {
 
 /// The value at a place in the fixture of a version; null if there is none.
 fn at(version: &str, pointer: &str) -> Value {
-    let json: Value = serde_json::from_str(&fixture(version)).expect("JSON");
-    json.pointer(pointer).cloned().unwrap_or_default()
+    json(version).pointer(pointer).cloned().unwrap_or_default()
 }

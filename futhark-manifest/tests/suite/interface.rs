@@ -1,12 +1,8 @@
 //! The parts of a manifest that the interface text covers.
 
-use crate::common::{faultless, fixture};
+use crate::common::{self, faultless, fixture};
 use futhark_manifest::Manifest;
 use serde_json::{Value, json};
-
-fn json(version: &str) -> Value {
-    serde_json::from_str(&fixture(version)).expect("JSON")
-}
 
 fn hash(json: &Value) -> u64 {
     faultless(&json.to_string(), "changed").interface_hash()
@@ -47,7 +43,7 @@ fn the_interface_text_and_hash_are_stable() {
 
 #[test]
 fn the_interface_ignores_details_of_c() {
-    let original = hash(&json("0.26.4"));
+    let original = hash(&common::json("0.26.4"));
     for (pointer, value) in [
         ("/backend", json!("cuda")),
         ("/version", json!("0.27.0")),
@@ -60,7 +56,7 @@ fn the_interface_ignores_details_of_c() {
         ("/types/state/ctype", json!("struct other *")),
         ("/types/state/ops/free", json!("free_other")),
     ] {
-        let mut changed = json("0.26.4");
+        let mut changed = common::json("0.26.4");
         *changed.pointer_mut(pointer).expect(pointer) = value;
         assert_eq!(hash(&changed), original, "{pointer}");
     }
@@ -68,7 +64,7 @@ fn the_interface_ignores_details_of_c() {
 
 #[test]
 fn the_interface_covers_entry_points_and_types() {
-    let mut hashes = vec![hash(&json("0.26.4"))];
+    let mut hashes = vec![hash(&common::json("0.26.4"))];
     for (pointer, value) in [
         ("/entry_points/grow/inputs/0/unique", json!(false)),
         ("/entry_points/grow/inputs/1/type", json!("i64")),
@@ -82,7 +78,7 @@ fn the_interface_covers_entry_points_and_types() {
         ("/types/minmax/record/fields/1/name", json!("2")),
         ("/types/[][]state/opaque_array/rank", json!(3)),
     ] {
-        let mut changed = json("0.26.4");
+        let mut changed = common::json("0.26.4");
         *changed.pointer_mut(pointer).expect(pointer) = value;
         hashes.push(hash(&changed));
     }
@@ -96,7 +92,7 @@ fn the_interface_covers_entry_points_and_types() {
 #[test]
 fn the_order_of_members_does_not_matter() {
     let text = fixture("0.25.36");
-    let reordered = json("0.25.36").to_string();
+    let reordered = common::json("0.25.36").to_string();
     assert_ne!(text, reordered);
     assert_eq!(
         Manifest::parse(&text).unwrap().resolve(),

@@ -9,7 +9,7 @@ use futhark_manifest::Backend;
 use futhark_manifest::schema::RESOLVED_SCHEMA;
 use serde_json::{Value, json};
 
-use crate::common::{faultless, files_below, fixture, fixtures, read};
+use crate::common::{faultless, fixture, read};
 use crate::samples;
 
 fn schema() -> Value {
@@ -18,10 +18,8 @@ fn schema() -> Value {
 
 /// The resolved forms of fixtures and samples, also for a GPU backend.
 fn documents() -> Vec<(String, Value)> {
-    let mut files = files_below(&fixtures(), "json");
-    files.extend(samples::files());
-    let programs = files.iter().flat_map(|file| {
-        let program = faultless(&read(file), file.display());
+    let programs = samples::programs().into_iter();
+    let programs = programs.flat_map(|(file, program)| {
         let mut on_gpu = program.clone();
         on_gpu.backend = Backend::OpenCl;
         [program, on_gpu].map(|program| (file.display().to_string(), program.to_json()))

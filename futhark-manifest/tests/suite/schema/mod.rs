@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{change, damages, files_below, fixture, fixtures, pointers, read};
+use crate::common::{self, change, damages, files_below, fixture, fixtures, pointers, read};
 use crate::corpus::primes;
 use crate::toolchain::{compilers, generate};
 use futhark_manifest::schema::{self, SCHEMA, Violation};
@@ -94,8 +94,8 @@ fn names_of_any_spelling_are_accepted() {
 
 /// A manifest with every member that any version writes.
 pub fn whole() -> Value {
-    let mut manifest = parsed(&fixture("0.26.4"));
-    let split = parsed(&fixture("0.25.36"))["entry_points"]["count"].clone();
+    let mut manifest = common::json("0.26.4");
+    let split = common::json("0.25.36")["entry_points"]["count"].clone();
     manifest["entry_points"]["split"] = split;
     manifest["entry_points"]["split"]["tuning_params"] = json!(["split.tile"]);
     manifest["types"]["state"]["doc"] = json!("What a cell is.");
