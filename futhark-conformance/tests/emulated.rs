@@ -133,7 +133,7 @@ fn too_large_blocks_are_errors_and_the_context_stays_usable() {
 #[test]
 fn the_portable_fiber_switch_works() {
     let device = needed!(portable());
-    let cases = "barriers_and_shared_memory failures_of_kernels alternating_order \
+    let cases = "barriers_and_shared_memory failures_of_kernels order_of_threads \
                  threads_end_after_different_barriers failures_after_a_barrier";
     for case in cases.split(' ') {
         let output = device.run(case, "order=alternating", &[]);
