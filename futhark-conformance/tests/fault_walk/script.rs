@@ -28,42 +28,33 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     let xs = context.array(&[1i64, 2, 3, 4])?;
     let xss = context.array_nd(&[2, 3], &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
     begin("values");
-    same("values", xs.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+    same(xs.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
     begin("index");
-    same("index", xs.index(&[2])?, Scalar::I64(3))?;
+    same(xs.index(&[2])?, Scalar::I64(3))?;
     begin("shape");
-    same("shape", xss.shape(), vec![2, 3])?;
+    same(xss.shape(), vec![2, 3])?;
     begin("clone");
     let copy = xs.try_clone()?;
-    same("clone", copy.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+    same(copy.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
 
     begin("entry point, scalar of a constant");
     same(
-        "at",
         scalar(call(context, "at", vec![3i64.into()])?)?,
         Scalar::I64(18),
     )?;
     begin("entry point that observes");
     let xs = Value::from(xs);
     let doubled = array(context.call("doubled", vec![Arg::Borrow(&xs)])?.remove(0))?;
-    same("doubled", doubled.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
+    same(doubled.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
     let turned = array(call(context, "turned", vec![xss.into()])?)?;
-    same(
-        "turned",
-        turned.to_vec::<f32>()?,
-        vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0],
-    )?;
+    same(turned.to_vec::<f32>()?, vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0])?;
     begin("entry point with several results");
     let mut sums = context.call("sums", vec![Arg::Borrow(&xs)])?;
-    same("sum", scalar(sums.remove(1))?, Scalar::I64(10))?;
-    same(
-        "sums",
-        array(sums.remove(0))?.to_vec::<i64>()?,
-        vec![1, 3, 6, 10],
-    )?;
+    same(scalar(sums.remove(1))?, Scalar::I64(10))?;
+    same(array(sums.remove(0))?.to_vec::<i64>()?, vec![1, 3, 6, 10])?;
     begin("entry point that consumes");
     let overwritten = array(call(context, "overwrite", vec![copy.into()])?)?;
-    same("overwrite", overwritten.to_vec::<i64>()?, vec![7, 7, 3, 4])?;
+    same(overwritten.to_vec::<i64>()?, vec![7, 7, 3, 4])?;
     begin("entry point that fails");
     let nine = Value::from(9i64);
     match context.call("checked", vec![Arg::Borrow(&xs), Arg::Borrow(&nine)]) {
@@ -80,51 +71,43 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
             .remove(0),
     )?;
     begin("project");
-    same(
-        "y",
-        scalar(opaque(record)?.project("y")?)?,
-        Scalar::F32(3.0),
-    )?;
+    same(scalar(opaque(record)?.project("y")?)?, Scalar::F32(3.0))?;
     let left = array(columns.project("left")?)?;
-    same("left", left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+    same(left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
     begin("store");
     let stored = columns.store()?;
     begin("restore");
     let restored = Value::from(context.restore(&stored)?);
     let dot = context.call("dot", vec![Arg::Borrow(&restored)])?.remove(0);
-    same("dot", scalar(dot)?, Scalar::I64(30))?;
+    same(scalar(dot)?, Scalar::I64(30))?;
     begin("entry point that consumes a record");
     // It shares memory with `left`, so the call works on a copy.
     let added = array(call(context, "consumed", vec![columns.into()])?)?;
-    same("consumed", added.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
-    same("left again", left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
+    same(added.to_vec::<i64>()?, vec![2, 4, 6, 8])?;
+    same(left.to_vec::<i64>()?, vec![1, 2, 3, 4])?;
 
     begin("zip");
     let fs = |values: &[f32]| context.array_nd(&[2], values).map(Value::from);
     let points = context.zip("[]point", &[&fs(&[1.0, 2.0])?, &fs(&[3.0, 4.0])?])?;
-    same("zip", points.shape()?, vec![2])?;
+    same(points.shape()?, vec![2])?;
     begin("index of an array of records");
     let point = opaque(points.index(&[1])?)?;
-    same(
-        "x of an element",
-        scalar(point.project("x")?)?,
-        Scalar::F32(2.0),
-    )?;
+    same(scalar(point.project("x")?)?, Scalar::F32(2.0))?;
     begin("entry point, array of records");
     let line = opaque(call(context, "line", vec![3i64.into()])?)?;
     let xs_of_line = array(line.project("x")?)?;
-    same("line", xs_of_line.to_vec::<f32>()?, vec![0.0, 1.0, 2.0])?;
+    same(xs_of_line.to_vec::<f32>()?, vec![0.0, 1.0, 2.0])?;
 
     begin("sum");
     let corners = Value::from(context.array(&[1f32, 2.0, 4.0])?);
     let shape = context.sum("shape", "corners", &[&corners])?;
     begin("destruct");
-    same("variant", shape.variant()?, "corners".to_owned())?;
+    same(shape.variant()?, "corners".to_owned())?;
     let payload = array(shape.destruct("corners")?.remove(0))?;
-    same("payload", payload.to_vec::<f32>()?, vec![1.0, 2.0, 4.0])?;
+    same(payload.to_vec::<f32>()?, vec![1.0, 2.0, 4.0])?;
     begin("entry point, sum");
     let size = call(context, "size", vec![shape.into()])?;
-    same("size", scalar(size)?, Scalar::F32(7.0))?;
+    same(scalar(size)?, Scalar::F32(7.0))?;
 
     begin("sync");
     context.sync()?;
@@ -138,7 +121,7 @@ pub fn use_everything(context: &Context, operation: &mut &'static str) -> Result
     context.unpause_profiling()?;
     begin("report");
     let report = context.report()?;
-    same("report", report.is_empty(), false)
+    same(report.is_empty(), false)
 }
 
 /// Runs the rest of the script on a host backend, whose memory Rust can read and lend.
@@ -150,31 +133,31 @@ pub fn use_host_memory(context: &Context, operation: &mut &'static str) -> Resul
     begin("view");
     let xs = context.array(&[1i64, 2, 3])?;
     let view = xs.view::<i64>()?.map(<[i64]>::to_vec);
-    same("view", view, Some(vec![1, 2, 3]))?;
+    same(view, Some(vec![1, 2, 3]))?;
     begin("array of borrowed memory");
     // SAFETY: nothing writes to `xs`, which is dropped after the last use of its memory.
     let memory = unsafe { xs.raw_memory() }?;
     // SAFETY: as above; the memory has three elements.
     let lent = unsafe { context.array_from_raw(ElemType::I64, &[3], memory) }?;
-    same("borrowed", lent.to_vec::<i64>()?, vec![1, 2, 3])?;
+    same(lent.to_vec::<i64>()?, vec![1, 2, 3])?;
     begin("entry point that consumes borrowed memory");
     let changed = array(call(context, "overwrite", vec![lent.into()])?)?;
-    same("copy", changed.to_vec::<i64>()?, vec![7, 7, 3])?;
-    same("lender", xs.to_vec::<i64>()?, vec![1, 2, 3])?;
+    same(changed.to_vec::<i64>()?, vec![7, 7, 3])?;
+    same(xs.to_vec::<i64>()?, vec![1, 2, 3])?;
 
     begin("sum, other variants");
     let circle = context.sum("shape", "circle", &[&2f32.into()])?;
-    same("variant", circle.variant()?, "circle".to_owned())?;
+    same(circle.variant()?, "circle".to_owned())?;
     let copy = context.restore(&circle.store()?)?;
     let radius = copy.destruct("circle")?.remove(0);
-    same("radius", scalar(radius)?, Scalar::F32(2.0))?;
+    same(scalar(radius)?, Scalar::F32(2.0))?;
     let nothing = context.sum("shape", "nothing", &[])?;
-    same("no payload", nothing.destruct("nothing")?.len(), 0)?;
+    same(nothing.destruct("nothing")?.len(), 0)?;
     begin("values of other types");
     let bytes = context.array_from_bytes(ElemType::I64, &[1], &[1, 0, 0, 0, 0, 0, 0, 0])?;
-    same("bytes", bytes.to_bytes()?.len(), 8)?;
+    same(bytes.to_bytes()?.len(), 8)?;
     let empty = context.array_nd::<f32>(&[0, 3], &[])?;
-    same("empty", empty.to_vec::<f32>()?, vec![])?;
+    same(empty.to_vec::<f32>()?, vec![])?;
     begin("operation that fails");
     let wrong = [context.array(&[1f32])?, context.array(&[1f32, 2.0])?].map(Value::from);
     match context.zip("[]point", &[&wrong[0], &wrong[1]]) {
@@ -190,7 +173,7 @@ pub fn use_host_memory(context: &Context, operation: &mut &'static str) -> Resul
     // The scheduler measures the loop first, and then runs it in parallel.
     for _ in 0..3 {
         let rows = context.call("rows", vec![Arg::Borrow(&ns), Arg::Borrow(&ks)])?;
-        same("rows", row_sum(rows)?, 16)?;
+        same(row_sum(rows)?, 16)?;
     }
     begin("parallel loop that fails");
     let bad = Value::from(context.array(&[vec![5000i64; 15], vec![-5]].concat())?);
@@ -203,10 +186,10 @@ pub fn use_host_memory(context: &Context, operation: &mut &'static str) -> Resul
     // The runtime keeps blocks of 1 MiB and more.
     for _ in 0..2 {
         let sum = scalar(call(context, "large", vec![200_000i64.into()])?)?;
-        same("large", sum, Scalar::I64((0..200_000).sum()))?;
+        same(sum, Scalar::I64((0..200_000).sum()))?;
     }
     begin("setting of a tuning parameter");
-    same("parameters", context.tuning_params(), vec![])
+    same(context.tuning_params(), vec![])
 }
 
 fn row_sum(mut rows: Vec<Value>) -> Result<i64, Failure> {
@@ -218,13 +201,11 @@ fn call(context: &Context, entry: &str, args: Vec<Value>) -> Result<Value, Failu
     Ok(context.call(entry, args)?.remove(0))
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, wanted: T) -> Result<(), Failure> {
+fn same<T: PartialEq + std::fmt::Debug>(is: T, wanted: T) -> Result<(), Failure> {
     if is == wanted {
         return Ok(());
     }
-    Err(Failure::Wrong(format!(
-        "{what}: expected {wanted:?}, got {is:?}"
-    )))
+    Err(Failure::Wrong(format!("expected {wanted:?}, got {is:?}")))
 }
 
 fn array(value: Value) -> Result<Array, Failure> {

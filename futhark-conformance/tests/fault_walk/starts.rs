@@ -6,17 +6,8 @@ use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
 
 #[test]
-fn starts_that_fail_on_cuda_are_errors() {
-    if support::in_a_process_with_the_device("") {
-        starts_fail(Backend::Cuda);
-    }
-}
-
-#[test]
-fn starts_that_fail_on_hip_are_errors() {
-    if support::in_a_process_with_the_device("") {
-        starts_fail(Backend::Hip);
-    }
+fn starts_that_fail_are_errors() {
+    support::on_cuda_and_hip("", starts_fail);
 }
 
 fn starts_fail(backend: Backend) {
