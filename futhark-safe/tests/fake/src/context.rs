@@ -143,7 +143,7 @@ impl Failure {
 impl Context {
     fn new(gpu: bool) -> Context {
         let journal = Journal::current();
-        journal.count_context();
+        journal.contexts.fetch_add(1, Relaxed);
         Context {
             journal,
             gpu,
@@ -327,7 +327,7 @@ impl Context {
     pub(crate) fn adopt(&mut self, value: Value, ty: u32) -> *mut c_void {
         let pointer = Box::into_raw(Box::new(value));
         self.ledger.insert(pointer.addr(), (pointer, ty));
-        self.journal.count_value();
+        self.journal.values.fetch_add(1, Relaxed);
         pointer.cast()
     }
 
@@ -344,7 +344,7 @@ impl Context {
     pub(crate) fn release(&mut self, what: &str, value: *mut c_void, ty: u32) -> Answer {
         self.find(what, value, ty)?;
         self.ledger.remove(&value.addr());
-        self.journal.uncount_value();
+        self.journal.values.fetch_sub(1, Relaxed);
         // SAFETY: it was in the ledger, so `adopt` made it and it was not freed.
         drop(unsafe { Box::from_raw(value.cast::<Value>()) });
         Ok(())
@@ -428,13 +428,13 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
 
 pub(crate) unsafe extern "C" fn context_free(ctx: *mut c::Context) {
     let free = |context: &mut Context| {
-        context.journal.uncount_context();
+        context.journal.contexts.fetch_sub(1, Relaxed);
         let left = std::mem::take(&mut context.ledger);
         if !left.is_empty() {
             context.breach(format!("a context was freed with {} values", left.len()));
         }
         for (value, _) in left.into_values() {
-            context.journal.uncount_value();
+            context.journal.values.fetch_sub(1, Relaxed);
             // SAFETY: it was in the ledger, so `adopt` made it and it was not freed.
             drop(unsafe { Box::from_raw(value) });
         }

@@ -1,6 +1,7 @@
 //! Operations on values of each type: the functions of `struct fut_type`.
 
 use std::ffi::c_void;
+use std::sync::atomic::Ordering::Relaxed;
 
 use futhark_sys::table as c;
 
@@ -10,9 +11,9 @@ use crate::value::{Array, Part, Value, Word};
 
 /// The places for the results of an operation, and its arguments, as `futhark_table.h` documents them.
 #[derive(Clone, Copy)]
-struct Lists {
-    out: *const *mut c_void,
-    input: *const *const c_void,
+pub(crate) struct Lists {
+    pub(crate) out: *const *mut c_void,
+    pub(crate) input: *const *const c_void,
 }
 
 impl Lists {
@@ -62,22 +63,24 @@ impl Lists {
         // SAFETY: T and V: the first argument is a live value.
         unsafe { &*self.input::<Value>(0) }
     }
-
-    /// Runs `body` as a call.
-    ///
-    /// # Safety
-    ///
-    /// The context lives, and the lists are as `futhark_table.h` documents them for the operation.
-    unsafe fn run(
-        self,
-        ctx: *mut c::Context,
-        what: &str,
-        body: impl FnOnce(&mut Context, Lists) -> Answer,
-    ) -> i32 {
-        // SAFETY: as the caller promises.
-        unsafe { Context::enter(ctx, what, |context| body(context, self)) }
-    }
 }
+
+/// The C function of an operation on values of type `T`: runs a function below as a call.
+macro_rules! operation {
+    ($body:ident, $T:ident) => {{
+        unsafe extern "C" fn call<const T: u32>(
+            ctx: *mut c::Context,
+            out: *const *mut c_void,
+            input: *const *const c_void,
+        ) -> i32 {
+            let body = |context: &mut Context| $body::<T>(context, Lists { out, input });
+            // SAFETY: T: the context lives, and the lists are as `futhark_table.h` documents them.
+            unsafe { Context::enter(ctx, stringify!($body), body) }
+        }
+        Some(call::<$T>)
+    }};
+}
+pub(crate) use operation;
 
 /// # Safety
 ///
@@ -89,7 +92,7 @@ pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
 
 /// # Safety
 ///
-/// As for the table's `free`. The same applies to every operation below.
+/// As for the table's `free`. The same applies to `shape` and `raw_memory`.
 pub(crate) unsafe extern "C" fn free<const T: u32>(
     ctx: *mut c::Context,
     _out: *const *mut c_void,
@@ -124,84 +127,60 @@ pub(crate) unsafe extern "C" fn raw_memory(
     c::FUT_OK as i32
 }
 
-pub(crate) unsafe extern "C" fn duplicate<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let copy = read(context, "duplicate", lists.input(0), T)?.duplicate();
-        context.journal.count_copy();
-        context.print("copied a value\n");
-        lists.give(context, copy, T);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "duplicate", body) }
+pub(crate) fn duplicate<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let copy = read(context, "duplicate", lists.input(0), T)?.duplicate();
+    context.journal.copies.fetch_add(1, Relaxed);
+    context.print("copied a value\n");
+    lists.give(context, copy, T);
+    Ok(())
 }
 
 /// Waits before it returns, so the caller can free the data, as the table promises, unless argument 2
 /// says that a later call waits.
-pub(crate) unsafe extern "C" fn create<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        let dims = lists.items::<i64>(1, TYPES[T as usize].rank());
-        let n = dims.iter().product::<i64>();
-        if n < 0 {
-            return Err(context.breach(format!("an array of shape {dims:?}")));
-        }
-        let mut words = vec![Word::UNWRITTEN; n as usize];
-        let data = lists.input::<u8>(0);
-        // Without data the caller writes the elements.
-        if data.is_null() && context.gpu {
-            return Err(context.breach("an array without data on a GPU".to_owned()));
-        }
-        if n != 0 && !data.is_null() {
-            // SAFETY: T: as many elements as the dimensions say, which need no alignment.
-            unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
-        }
-        if lists.later(context, 2) {
-            context.start(Transfer::Upload(words.clone(), data));
-        } else {
-            context.wait()?;
-        }
-        let array = Value::new(vec![Part::Array(Array::new(dims.to_vec(), words))]);
-        lists.give(context, array, T);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "create", body) }
+pub(crate) fn create<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    let dims = lists.items::<i64>(1, TYPES[T as usize].rank());
+    let n = dims.iter().product::<i64>();
+    if n < 0 {
+        return Err(context.breach(format!("an array of shape {dims:?}")));
+    }
+    let mut words = vec![Word::UNWRITTEN; n as usize];
+    let data = lists.input::<u8>(0);
+    // Without data the caller writes the elements.
+    if data.is_null() && context.gpu {
+        return Err(context.breach("an array without data on a GPU".to_owned()));
+    }
+    if n != 0 && !data.is_null() {
+        // SAFETY: T: as many elements as the dimensions say, which need no alignment.
+        unsafe { data.copy_to_nonoverlapping(words.as_mut_ptr().cast(), 4 * words.len()) };
+    }
+    if lists.later(context, 2) {
+        context.start(Transfer::Upload(words.clone(), data));
+    } else {
+        context.wait()?;
+    }
+    let array = Value::new(vec![Part::Array(Array::new(dims.to_vec(), words))]);
+    lists.give(context, array, T);
+    Ok(())
 }
 
-pub(crate) unsafe extern "C" fn values<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        let later = lists.later(context, 1);
-        if !later {
-            context.wait()?;
-        }
-        // The computation of an element that is transferred later can fail until then.
-        let value = match later {
-            true => context.find("values", lists.input(0), T)?,
-            false => read(context, "values", lists.input(0), T)?,
-        };
-        let arrays = value.arrays().map(|array| array.memory.borrow());
-        let words: Vec<Word> = arrays.flat_map(|memory| memory.words.clone()).collect();
-        context.start(Transfer::Download(words, lists.place(0)));
-        match later {
-            true => Ok(()),
-            false => context.wait(),
-        }
+pub(crate) fn values<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    let later = lists.later(context, 1);
+    if !later {
+        context.wait()?;
+    }
+    // The computation of an element that is transferred later can fail until then.
+    let value = match later {
+        true => context.find("values", lists.input(0), T)?,
+        false => read(context, "values", lists.input(0), T)?,
     };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "values", body) }
+    let arrays = value.arrays().map(|array| array.memory.borrow());
+    let words: Vec<Word> = arrays.flat_map(|memory| memory.words.clone()).collect();
+    context.start(Transfer::Download(words, lists.place(0)));
+    match later {
+        true => Ok(()),
+        false => context.wait(),
+    }
 }
 
 /// A value whose content is read. Reports a violation if its computation failed.
@@ -236,130 +215,82 @@ fn indexed<const T: u32>(
     Err(Failure::new(c::FUT_FAILED, 1, "Index out of bounds."))
 }
 
-pub(crate) unsafe extern "C" fn index<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let (value, indices) = indexed::<T>(context, lists, 1)?;
-        for array in value.arrays() {
-            let word = array.memory.borrow().words[array.offset(indices)];
-            lists.write(0, word.0);
-        }
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "index", body) }
+pub(crate) fn index<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let (value, indices) = indexed::<T>(context, lists, 1)?;
+    for array in value.arrays() {
+        let word = array.memory.borrow().words[array.offset(indices)];
+        lists.write(0, word.0);
+    }
+    Ok(())
 }
 
-pub(crate) unsafe extern "C" fn index_record<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let (value, indices) = indexed::<T>(context, lists, 1)?;
-        let fields = value.arrays().map(|array| {
-            let memory = array.memory.borrow();
-            Part::Scalar(memory.words[array.offset(indices)])
-        });
-        let record = Value::new(fields.collect());
-        lists.give(context, record, POINT);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "index", body) }
+pub(crate) fn index_record<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let (value, indices) = indexed::<T>(context, lists, 1)?;
+    let fields = value.arrays().map(|array| {
+        let memory = array.memory.borrow();
+        Part::Scalar(memory.words[array.offset(indices)])
+    });
+    let record = Value::new(fields.collect());
+    lists.give(context, record, POINT);
+    Ok(())
 }
 
 /// Changes the value in place, so nothing else may share it, as for a consumed argument.
-pub(crate) unsafe extern "C" fn set_record<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let (value, indices) = indexed::<T>(context, lists, 2)?;
-        if value.references() > 1 {
-            return Err(context.breach("set would overwrite an array that is shared".into()));
+pub(crate) fn set_record<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let (value, indices) = indexed::<T>(context, lists, 2)?;
+    if value.references() > 1 {
+        return Err(context.breach("set would overwrite an array that is shared".into()));
+    }
+    let record = read(context, "set", lists.input(1), POINT)?;
+    for (array, field) in value.arrays().zip(&record.parts) {
+        if let Part::Scalar(word) = field {
+            array.memory.borrow_mut().words[array.offset(indices)] = *word;
         }
-        let record = read(context, "set", lists.input(1), POINT)?;
-        for (array, field) in value.arrays().zip(&record.parts) {
-            if let Part::Scalar(word) = field {
-                array.memory.borrow_mut().words[array.offset(indices)] = *word;
-            }
-        }
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "set", body) }
+    }
+    Ok(())
 }
 
 /// The data of an array of records is one pointer per element.
-pub(crate) unsafe extern "C" fn create_records<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let n = lists.items::<i64>(1, 1)[0];
-        let mut fields = [Vec::new(), Vec::new()];
-        for &element in lists.items::<*const c_void>(0, n as usize) {
-            let record = read(context, "new", element, POINT)?;
-            for (field, part) in fields.iter_mut().zip(&record.parts) {
-                if let Part::Scalar(word) = part {
-                    field.push(*word);
-                }
+pub(crate) fn create_records<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let n = lists.items::<i64>(1, 1)[0];
+    let mut fields = [Vec::new(), Vec::new()];
+    for &element in lists.items::<*const c_void>(0, n as usize) {
+        let record = read(context, "new", element, POINT)?;
+        for (field, part) in fields.iter_mut().zip(&record.parts) {
+            if let Part::Scalar(word) = part {
+                field.push(*word);
             }
         }
-        let parts = fields.map(|words| Part::Array(Array::new(vec![n], words)));
-        lists.give(context, Value::new(parts.into()), T);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "new", body) }
+    }
+    let parts = fields.map(|words| Part::Array(Array::new(vec![n], words)));
+    lists.give(context, Value::new(parts.into()), T);
+    Ok(())
 }
 
 /// Reads the elements in place, without a copy.
-pub(crate) unsafe extern "C" fn columns<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        let value = read(context, "columns", lists.input(0), T)?;
-        lists.write(0, columns_of(context, value)?);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "columns", body) }
+pub(crate) fn columns<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    let value = read(context, "columns", lists.input(0), T)?;
+    lists.write(0, columns_of(context, value)?);
+    Ok(())
 }
 
 /// The caller writes the elements.
-pub(crate) unsafe extern "C" fn create_columns<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        let n = lists.items::<i64>(0, 1)[0];
-        // Before the runtime allocates anything, so that a failure leaves nothing.
-        if n == OUT_OF_MEMORY {
-            return Err(Failure::new(c::FUT_MEMORY, 1, "no memory for a column"));
-        }
-        let column = |_| Array::new(vec![n], vec![Word::UNWRITTEN; n as usize]);
-        let parts = TYPES[T as usize].components.iter().map(column);
-        let value = Value::new(parts.map(Part::Array).collect());
-        lists.write(1, columns_of(context, &value)?);
-        lists.give(context, value, T);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "create_columns", body) }
+pub(crate) fn create_columns<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    let n = lists.items::<i64>(0, 1)[0];
+    // Before the runtime allocates anything, so that a failure leaves nothing.
+    if n == OUT_OF_MEMORY {
+        return Err(Failure::new(c::FUT_MEMORY, 1, "no memory for a column"));
+    }
+    let column = |_| Array::new(vec![n], vec![Word::UNWRITTEN; n as usize]);
+    let parts = TYPES[T as usize].components.iter().map(column);
+    let value = Value::new(parts.map(Part::Array).collect());
+    lists.write(1, columns_of(context, &value)?);
+    lists.give(context, value, T);
+    Ok(())
 }
 
 /// An array of records of this length does not fit in memory.
@@ -378,77 +309,53 @@ fn columns_of(context: &Context, value: &Value) -> Result<[c::Column; 2], Failur
     Ok(columns.try_into().unwrap_or_else(|_| unreachable!()))
 }
 
-pub(crate) unsafe extern "C" fn stored_size<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        let value = context.find("stored_size", lists.input(0), T)?;
-        lists.write(0, to_bytes(value, T).len());
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "stored_size", body) }
+pub(crate) fn stored_size<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    let value = context.find("stored_size", lists.input(0), T)?;
+    lists.write(0, to_bytes(value, T).len());
+    Ok(())
 }
 
-pub(crate) unsafe extern "C" fn store<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let bytes = to_bytes(read(context, "store", lists.input(0), T)?, T);
-        // SAFETY: T: the place is for as many bytes as `stored_size` returned for this value.
-        unsafe {
-            lists
-                .place::<u8>(0)
-                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
-        };
-        Ok(())
+pub(crate) fn store<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let bytes = to_bytes(read(context, "store", lists.input(0), T)?, T);
+    // SAFETY: T: the place is for as many bytes as `stored_size` returned for this value.
+    unsafe {
+        lists
+            .place::<u8>(0)
+            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
     };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "store", body) }
+    Ok(())
 }
 
-pub(crate) unsafe extern "C" fn restore<const T: u32>(
-    ctx: *mut c::Context,
-    out: *const *mut c_void,
-    input: *const *const c_void,
-) -> i32 {
-    let body = |context: &mut Context, lists: Lists| {
-        context.wait()?;
-        let mut bytes = lists.input::<u8>(0);
-        let mut take = |n: usize| {
-            // SAFETY: T: `store` wrote these bytes, and they contain their length.
-            let taken = unsafe { std::slice::from_raw_parts(bytes, n) };
-            // SAFETY: T: the `n` bytes just read belong to the stored value.
-            bytes = unsafe { bytes.add(n) };
-            taken.to_vec()
-        };
-        let mut parts = Vec::new();
-        for &(elem, rank) in TYPES[T as usize].components {
-            if take(7) != header(elem, rank) {
-                return Err(Failure::silent());
-            }
-            let dims: Vec<i64> = (0..rank)
-                .map(|_| i64::from_ne_bytes(take(8).try_into().expect("eight bytes")))
-                .collect();
-            let n = dims.iter().product::<i64>() as usize;
-            let words: Vec<Word> = (0..n)
-                .map(|_| Word(take(4).try_into().expect("four bytes")))
-                .collect();
-            parts.push(match rank {
-                0 => Part::Scalar(words[0]),
-                _ => Part::Array(Array::new(dims, words)),
-            });
+pub(crate) fn restore<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
+    context.wait()?;
+    let mut bytes = lists.input::<u8>(0);
+    let mut take = |n: usize| {
+        // SAFETY: T: `store` wrote these bytes, and they contain their length.
+        let taken = unsafe { std::slice::from_raw_parts(bytes, n) };
+        // SAFETY: T: the `n` bytes just read belong to the stored value.
+        bytes = unsafe { bytes.add(n) };
+        taken.to_vec()
+    };
+    let mut parts = Vec::new();
+    for &(elem, rank) in TYPES[T as usize].components {
+        if take(7) != header(elem, rank) {
+            return Err(Failure::silent());
         }
-        lists.give(context, Value::new(parts), T);
-        Ok(())
-    };
-    // SAFETY: T: as the table documents.
-    unsafe { Lists { out, input }.run(ctx, "restore", body) }
+        let dims: Vec<i64> = (0..rank)
+            .map(|_| i64::from_ne_bytes(take(8).try_into().expect("eight bytes")))
+            .collect();
+        let n = dims.iter().product::<i64>() as usize;
+        let words: Vec<Word> = (0..n)
+            .map(|_| Word(take(4).try_into().expect("four bytes")))
+            .collect();
+        parts.push(match rank {
+            0 => Part::Scalar(words[0]),
+            _ => Part::Array(Array::new(dims, words)),
+        });
+    }
+    lists.give(context, Value::new(parts), T);
+    Ok(())
 }
 
 /// Writes each component in the real runtime's format: `b`, version 2, rank, element type,

@@ -1,12 +1,13 @@
 //! The types of the fake program, and their numbers.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 
 use futhark_sys::table::{self as c, FUT_FIRST_TYPE, RawType};
 
+use crate::context::Context;
 use crate::operations::{
-    columns, create, create_columns, create_records, duplicate, free, index, index_record,
-    raw_memory, references, restore, set_record, shape, store, stored_size, values,
+    Lists, columns, create, create_columns, create_records, duplicate, free, index, index_record,
+    operation, raw_memory, references, restore, set_record, shape, store, stored_size, values,
 };
 
 /// A type. The table has them sorted by name.
@@ -114,26 +115,26 @@ fn raw<const T: u32>() -> RawType {
     raw.rank = ty.rank() as u32;
     raw.references = Some(references);
     raw.free = Some(free::<T>);
-    raw.duplicate = Some(duplicate::<T>);
+    raw.duplicate = operation!(duplicate, T);
     match ty.kind {
         Kind::Array => {
             raw.kind = c::FUT_ARRAY;
             raw.elem = ty.components[0].0;
             raw.shape = Some(shape);
-            raw.create = Some(create::<T>);
-            raw.values = Some(values::<T>);
-            raw.index = Some(index::<T>);
+            raw.create = operation!(create, T);
+            raw.values = operation!(values, T);
+            raw.index = operation!(index, T);
             raw.raw_memory = Some(raw_memory);
             return raw;
         }
         Kind::Records(elem) => {
             raw.elem = FUT_FIRST_TYPE + elem;
             raw.shape = Some(shape);
-            raw.create = Some(create_records::<T>);
-            raw.index = Some(index_record::<T>);
-            raw.set = Some(set_record::<T>);
-            raw.columns = Some(columns::<T>);
-            raw.create_columns = Some(create_columns::<T>);
+            raw.create = operation!(create_records, T);
+            raw.index = operation!(index_record, T);
+            raw.set = operation!(set_record, T);
+            raw.columns = operation!(columns, T);
+            raw.create_columns = operation!(create_columns, T);
         }
         Kind::Plain => {}
     }
@@ -145,8 +146,8 @@ fn raw<const T: u32>() -> RawType {
         _ => c::FUT_COVERAGE_FULL,
     };
     raw.components = components.leak().as_ptr();
-    raw.stored_size = Some(stored_size::<T>);
-    raw.store = Some(store::<T>);
-    raw.restore = Some(restore::<T>);
+    raw.stored_size = operation!(stored_size, T);
+    raw.store = operation!(store, T);
+    raw.restore = operation!(restore, T);
     raw
 }

@@ -34,9 +34,9 @@ pub struct World {
 #[derive(Default)]
 pub(crate) struct Journal {
     violations: Mutex<Vec<String>>,
-    contexts: AtomicUsize,
-    values: AtomicUsize,
-    copies: AtomicUsize,
+    pub(crate) contexts: AtomicUsize,
+    pub(crate) values: AtomicUsize,
+    pub(crate) copies: AtomicUsize,
     frees_to_fail: AtomicUsize,
     driver_is_broken: AtomicBool,
     gate: Mutex<Gate>,
@@ -147,26 +147,6 @@ impl Journal {
 
     pub(crate) fn violation(&self, text: impl Into<String>) {
         self.violations().push(text.into());
-    }
-
-    pub(crate) fn count_context(&self) {
-        self.contexts.fetch_add(1, Relaxed);
-    }
-
-    pub(crate) fn uncount_context(&self) {
-        self.contexts.fetch_sub(1, Relaxed);
-    }
-
-    pub(crate) fn count_value(&self) {
-        self.values.fetch_add(1, Relaxed);
-    }
-
-    pub(crate) fn uncount_value(&self) {
-        self.values.fetch_sub(1, Relaxed);
-    }
-
-    pub(crate) fn count_copy(&self) {
-        self.copies.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn driver_is_broken(&self) -> bool {
