@@ -5,13 +5,7 @@ def table : [4]i32 = [10, 20, 30, 40]
 -- | The sum of two numbers, which wraps.
 entry add (a: i32) (b: i32) : i32 = a + b
 
-entry negate (x: bool) : bool = !x
-
-entry half (x: f16) : f16 = x / 2
-
 entry mean [n] (xs: [n]f32) : f32 = f32.sum xs / f32.i64 n
-
-entry divmod (a: i64) (b: i64) : (i64, i64) = (a / b, a % b)
 
 entry split_at [n] (k: i64) (xs: [n]i32) : ([]i32, []i32) = (take k xs, drop k xs)
 
@@ -29,7 +23,3 @@ entry constant : [4]i32 = table
 entry element [n] (xs: [n]i32) (i: i64) : i32 = xs[i]
 
 entry flip [n] (xs: [n]bool) : [n]bool = map (\x -> !x) xs
-
-entry nothing (x: i32) : () = ()
-
-entry answer : i32 = 42

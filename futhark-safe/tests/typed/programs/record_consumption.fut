@@ -6,5 +6,3 @@ type pt = {x: f64, y: f64}
 -- Changes the fields of the first record in place.
 entry poke (ps: *[]pt) : ([]f64, []f64) =
   unzip (map (\(p: pt) -> (p.x, p.y)) (ps with [0] = {x = 99, y = 99}))
-
-entry set_first (xs: *[]f64) (v: f64) : *[]f64 = xs with [0] = v

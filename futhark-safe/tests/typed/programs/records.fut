@@ -35,11 +35,6 @@ entry describe (m: mixed) : f64 =
   + f64.bool m.flag
   + f64.i32 m.size.0
 
--- Changes a field of a record in place.
-entry poke (m: *mixed) (v: i32) : *[]i32 = m.zeta with [0] = v
-
-entry set_first (xs: *[]i32) (v: i32) : *[]i32 = xs with [0] = v
-
 entry vec [n] (xs: [n]f32) : vec [n] = {xs}
 
 entry dot [n] (a: vec [n]) (b: vec [n]) : f32 = f32.sum (map2 (*) a.xs b.xs)

@@ -1,17 +1,14 @@
 //! Values that are restored from files without `unsafe`: accepted after complete checks, or sealed.
 
 use futhark_safe::stored::Key;
-use futhark_safe::{Backend, Config, ErrorKind, OpaqueTag, Stored, Untrusted};
+use futhark_safe::{Backend, ErrorKind, OpaqueTag, Stored, Untrusted};
 use futhark_safe_typed_tests::state::{self, State};
 use futhark_safe_typed_tests::{opaque_arrays, stored, tuples};
 
 use super::stored::forge;
+use super::support::{context, says};
 
 const KEY: Key = Key::new([7; 32]);
-
-fn context(backend: Backend) -> state::Context {
-    state::Context::new(&Config::new().backend(backend)).unwrap()
-}
 
 fn start(ctx: &state::Context) -> State {
     let (pos, vel) = (ctx.array(&[0.0, 1.0]), ctx.array(&[1.0, -2.0]));
@@ -20,7 +17,8 @@ fn start(ctx: &state::Context) -> State {
 
 #[test]
 fn a_simulation_resumes_on_another_backend() {
-    let (c, multicore) = (context(Backend::C), context(Backend::Multicore));
+    let c = context(Backend::C);
+    let multicore: state::Context = context(Backend::Multicore);
     let mut state = start(&c);
     for _ in 0..10 {
         state = c.entry().step(state, 1.0).unwrap();
@@ -63,7 +61,7 @@ fn refused<G: OpaqueTag>(value: &G, why: &str) {
 
 #[test]
 fn types_that_the_checks_cover_are_accepted() {
-    let ctx = stored::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let ctx = context::<stored::Program>(Backend::C);
     let entry = ctx.entry();
     let xs = ctx.array(&[1.0, 2.0]).unwrap();
     accepted(&entry.point(1.0, 2.0).unwrap());
@@ -80,7 +78,7 @@ fn types_that_the_checks_cover_are_accepted() {
     let mixed = entry.mixed(true, futhark_safe::f16::ONE, 1, &words);
     refused(&mixed.unwrap(), SUM);
 
-    let ctx = opaque_arrays::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let ctx = context::<opaque_arrays::Program>(Backend::C);
     let colours = ctx.entry().colours(4).unwrap();
     accepted(&colours);
     accepted(&colours.index(1).unwrap());
@@ -89,7 +87,7 @@ fn types_that_the_checks_cover_are_accepted() {
     accepted(&counters);
     accepted(&counters.index(1).unwrap());
 
-    let ctx = tuples::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let ctx = context::<tuples::Program>(Backend::C);
     let xs = ctx.array(&[1.0, 2.0]).unwrap();
     accepted(&tuples::Labelled::new(&ctx, 1, &xs).unwrap());
     // This compiler writes no structure of the unit type into the manifest.
@@ -99,7 +97,7 @@ fn types_that_the_checks_cover_are_accepted() {
 /// No check compares sizes that only the program relates, but every call does.
 #[test]
 fn accepted_sizes_that_do_not_match_are_errors_of_calls() {
-    let ctx = context(Backend::C);
+    let ctx: state::Context = context(Backend::C);
     let of = |n: usize| {
         let xs = ctx.array(&vec![1.0; n]).unwrap();
         let found = untrusted(&ctx.entry().start(&xs, &xs).unwrap());
@@ -116,24 +114,28 @@ fn accepted_sizes_that_do_not_match_are_errors_of_calls() {
     let forged = forge(&program, "state", &body);
     let stored = forged.accept::<State>().unwrap();
     let mut state = ctx.restore(&stored).unwrap();
-    let error = ctx.entry().step(&mut state, 1.0).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Program, "{error}");
-    assert!(error.to_string().contains("sizes"), "{error}");
+    says(
+        ctx.entry().step(&mut state, 1.0),
+        ErrorKind::Program,
+        "sizes",
+    );
     // Refused before it started.
     assert_eq!(state.store().unwrap().body(), body);
 }
 
 #[test]
 fn a_sealed_value_needs_its_key_program_type_and_every_byte() {
-    let ctx = stored::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let ctx = context::<stored::Program>(Backend::C);
     let xs = ctx.array(&[1.0, 2.0]).unwrap();
     let track = ctx.entry().track(&xs).unwrap().store().unwrap();
     let sealed = track.seal(&KEY).unwrap();
     assert_eq!(sealed.len(), track.to_bytes().unwrap().len() + 32);
     let refused = |key: &Key, bytes: &[u8], why: &str| {
-        let error = Stored::<stored::Track>::unseal(key, bytes).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
-        assert!(error.to_string().contains(why), "{error}");
+        says(
+            Stored::<stored::Track>::unseal(key, bytes),
+            ErrorKind::Restore,
+            why,
+        );
     };
     const MAC: &str = "the MAC does not match";
     refused(&Key::new([8; 32]), &sealed, MAC);

@@ -7,7 +7,7 @@ use futhark_safe::__private::{observed, slot};
 use futhark_safe::{Backend, ErrorKind, RawMemory};
 use futhark_safe_typed_tests::arrays::{self, Array};
 
-use super::support::each;
+use super::support::{each, says};
 
 /// The memory of an array that outlives its use.
 fn memory(lender: &Array<i32, 1>) -> RawMemory {
@@ -114,9 +114,11 @@ fn wrong_memory_is_rejected() {
         }
         for (memory, n, words) in cases {
             // SAFETY: the call rejects the memory without reading it.
-            let error = unsafe { ctx.array_from_raw::<i32, 1>([n], memory) }.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-            assert!(error.to_string().contains(words), "{error}");
+            says(
+                unsafe { ctx.array_from_raw::<i32, 1>([n], memory) },
+                ErrorKind::InvalidArgument,
+                words,
+            );
         }
         // An array without elements needs no memory.
         // SAFETY: as above.

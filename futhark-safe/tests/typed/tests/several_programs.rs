@@ -1,16 +1,17 @@
 //! Several programs and backends in one binary, and programs of two crates with one name.
 
-use futhark_safe::{Backend, Config};
+use futhark_safe::Backend;
 use futhark_safe_twin::twin as other_twin;
 use futhark_safe_typed_tests::{first, twin};
+
+use super::support::context;
 
 #[test]
 fn programs_with_equal_names_are_independent() {
     for backend in [Backend::C, Backend::Multicore] {
-        let config = Config::new().backend(backend);
-        let a = first::Context::new(&config).unwrap();
-        let b = twin::Context::new(&config).unwrap();
-        let c = other_twin::Context::new(&config).unwrap();
+        let a: first::Context = context(backend);
+        let b: twin::Context = context(backend);
+        let c: other_twin::Context = context(backend);
         assert_eq!(a.backend(), backend);
         assert_eq!(a.entry().answer(5).unwrap(), 6);
         assert_eq!(b.entry().answer(5).unwrap(), 7);
@@ -25,8 +26,8 @@ fn programs_with_equal_names_are_independent() {
 
 #[test]
 fn two_backends_share_a_binary() {
-    let c = first::Context::new(&Config::new().backend(Backend::C)).unwrap();
-    let multicore = first::Context::new(&Config::new().backend(Backend::Multicore)).unwrap();
+    let c: first::Context = context(Backend::C);
+    let multicore: first::Context = context(Backend::Multicore);
     let xs: Vec<i64> = (0..100_000).collect();
     let (a, b) = (c.array(&xs).unwrap(), multicore.array(&xs).unwrap());
     assert_eq!(

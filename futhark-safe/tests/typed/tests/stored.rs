@@ -1,13 +1,9 @@
 //! Storing, restoring and validating values.
 
-use futhark_safe::{Array, Backend, Config, ErrorKind, OpaqueTag, Untrusted, f16};
+use futhark_safe::{Array, Backend, ErrorKind, OpaqueTag, Untrusted, f16};
 use futhark_safe_typed_tests::{records, stored};
 
-use super::support::{BACKENDS, lock_device};
-
-fn context(backend: Backend) -> stored::Context {
-    stored::Context::new(&Config::new().backend(backend)).unwrap()
-}
+use super::support::{BACKENDS, context, lock_device};
 
 /// A context on each backend.
 fn contexts() -> Vec<stored::Context> {
@@ -94,7 +90,7 @@ fn equal_sums_are_stored_as_equal_bytes() {
 
 #[test]
 fn a_small_value_has_the_documented_size() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let stored = ctx.entry().sizes(6, 7).unwrap().store().unwrap();
     let (frame, body) = (stored.to_bytes().unwrap().len(), stored.body().len());
     assert_eq!(body, 2 * (7 + 8));
@@ -179,7 +175,7 @@ fn refused<G: OpaqueTag>(untrusted: Untrusted, why: &str) {
 
 #[test]
 fn every_changed_bit_and_length_is_rejected() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let good = mixed(&ctx).store().unwrap().to_bytes().unwrap();
     let refused = |bytes: &[u8]| {
         let error = Untrusted::from_bytes(bytes).unwrap_err();
@@ -204,7 +200,7 @@ fn every_changed_bit_and_length_is_rejected() {
 
 #[test]
 fn another_program_or_type_is_rejected() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let point = ctx.entry().point(1.0, 2.0).unwrap();
     let (program, body) = parts(&point);
     forge(&program, "pt", &body).check::<stored::Pt>().unwrap();
@@ -223,7 +219,7 @@ fn another_program_or_type_is_rejected() {
 /// Both have one type in the table, and only the runtime distinguishes them.
 #[test]
 fn a_u16_is_not_restored_as_an_f16() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let (program, mut body) = parts(&mixed(&ctx));
     assert_eq!(body[8 + 3..8 + 7], *b" f16");
     body[8 + 4] = b'u';
@@ -246,17 +242,8 @@ fn values_that_pass_the_checks_can_be_used() {
         let (program, good) = parts(&value);
         let (mut refused, mut used) = (0, 0);
         for i in 0..good.len() {
-            for new in [
-                0,
-                1,
-                2,
-                3,
-                0x7f,
-                0x80,
-                0xff,
-                good[i] ^ 1,
-                good[i].wrapping_add(1),
-            ] {
+            let near = [good[i] ^ 1, good[i].wrapping_add(1)];
+            for new in [0, 1, 2, 3, 0x7f, 0x80, 0xff].into_iter().chain(near) {
                 let mut body = good.clone();
                 body[i] = new;
                 let untrusted = forge(&program, G::NAME, &body);
@@ -279,7 +266,7 @@ fn values_that_pass_the_checks_can_be_used() {
         }
         (refused, used)
     }
-    let contexts = [context(Backend::C), context(Backend::Multicore)];
+    let contexts: [stored::Context; 2] = [Backend::C, Backend::Multicore].map(context);
     let entry = contexts[0].entry();
     let sums = [
         changed(&contexts, mixed(&contexts[0]), |ctx, mixed| {
@@ -304,7 +291,7 @@ fn values_that_pass_the_checks_can_be_used() {
 /// of an array in a payload.
 #[test]
 fn payloads_with_parts_of_different_lengths_pass_the_checks() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let track = |n: usize| parts(&ctx.entry().track(&array(&ctx, &vec![1.0; n])).unwrap());
     let ((program, three), (_, one)) = (track(3), track(1));
     // The tag, then the two parts.
@@ -316,7 +303,7 @@ fn payloads_with_parts_of_different_lengths_pass_the_checks() {
 
 #[test]
 fn wrong_tags_and_bools_are_rejected() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let (program, mut body) = parts(&ctx.entry().circle(1.0).unwrap());
     for tag in [3, 77, 255] {
         body[7] = tag;
@@ -340,7 +327,7 @@ fn wrong_tags_and_bools_are_rejected() {
 
 #[test]
 fn arrays_with_parts_of_different_lengths_are_rejected() {
-    let ctx = context(Backend::C);
+    let ctx: stored::Context = context(Backend::C);
     let points = |n: usize| {
         let xs = array(&ctx, &vec![1.0; n]);
         parts(&ctx.entry().points(&xs, &xs).unwrap())

@@ -1,9 +1,9 @@
 //! Scalars, arrays, consumption, errors and threads.
 
-use futhark_safe::{Backend, Config, ErrorKind, f16};
+use futhark_safe::{Backend, ErrorKind};
 use futhark_safe_typed_tests::{basics, names};
 
-use super::support::each;
+use super::support::{context, each};
 
 #[test]
 fn comments_in_the_source_document_the_module() {
@@ -11,26 +11,6 @@ fn comments_in_the_source_document_the_module() {
     let comment = module.find("/// The sum of two numbers, which wraps.\n");
     let method = module.find("pub fn add(");
     assert!(comment.is_some() && comment < method, "{module}");
-}
-
-#[test]
-fn scalars_are_passed_and_returned() {
-    each(|ctx: basics::Context| {
-        assert_eq!(ctx.entry().add(2, 3).unwrap(), 5);
-        assert_eq!(
-            ctx.entry().add(i32::MAX, 1).unwrap(),
-            i32::MIN,
-            "Futhark's integers wrap"
-        );
-        assert!(!ctx.entry().negate(true).unwrap());
-        assert_eq!(
-            ctx.entry().half(f16::from_f32(3.0)).unwrap(),
-            f16::from_f32(1.5)
-        );
-        assert_eq!(ctx.entry().answer().unwrap(), 42);
-        assert_eq!(ctx.entry().divmod(-7, 2).unwrap(), (-4, 1));
-        ctx.entry().nothing(1).unwrap();
-    });
 }
 
 #[test]
@@ -96,7 +76,7 @@ fn values_that_share_memory_do_not_change() {
 /// The names of the source, not those of the generated method.
 #[test]
 fn mismatched_sizes_are_in_the_error_with_the_names_of_the_parameters() {
-    let ctx = names::Context::new(&Config::new()).unwrap();
+    let ctx: names::Context = context(Backend::C);
     let (three, two) = (ctx.array(&[1, 2, 3]).unwrap(), ctx.array(&[4, 5]).unwrap());
     let error = ctx.entry().inner(&three, &two).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Program, "{error}");
@@ -107,7 +87,7 @@ fn mismatched_sizes_are_in_the_error_with_the_names_of_the_parameters() {
 
 #[test]
 fn names_follow_the_documented_rule() {
-    let ctx = names::Context::new(&Config::new().backend(Backend::C)).unwrap();
+    let ctx: names::Context = context(Backend::C);
     let entry = ctx.entry();
     assert_eq!(entry.r#move(1).unwrap(), 1);
     assert_eq!(entry.new(2).unwrap(), 2);

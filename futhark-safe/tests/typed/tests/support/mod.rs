@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use futhark_safe::{Backend, Config, Context, Program};
+use futhark_safe::{Backend, Config, Context, Error, ErrorKind, Program};
 
 /// The backends that the tests run on. Other targets lack a loader of OpenCL.
 pub const BACKENDS: &[Backend] = match cfg!(all(
@@ -28,6 +28,18 @@ pub fn lock_device() -> MutexGuard<'static, ()> {
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Expects an error of this kind, with these words.
+#[track_caller]
+pub fn says<T>(result: Result<T, Error>, kind: ErrorKind, words: &str) {
+    let error = result.map(drop).unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+pub fn context<P: Program>(backend: Backend) -> Context<P> {
+    Context::new(&Config::new().backend(backend)).unwrap()
+}
+
 /// Runs a check in a new context of each backend.
 pub fn each<P: Program>(check: impl Fn(Context<P>)) {
     each_of(BACKENDS, check);
@@ -43,6 +55,6 @@ fn each_of<P: Program>(backends: &[Backend], check: impl Fn(Context<P>)) {
     for &backend in backends.iter().filter(|backend| BACKENDS.contains(backend)) {
         eprintln!("{backend}");
         let _device = lock(backend);
-        check(Context::new(&Config::new().backend(backend)).unwrap());
+        check(context(backend));
     }
 }
