@@ -42,5 +42,6 @@ case $3 in
 *) exit 0 ;;
 esac
 added=$here/$(basename "$3" .fut)
-cat "$added.h" >>"$base.h"
+# A function begins with a line of its own.
+sed -n -e 's/^int .*)$/&;/p' -e 's/^struct .*)$/&;/p' "$added.c" | cat "$added.h" - >>"$base.h"
 cat "$here/arrays.c" "$added.c" >>"$base.c"
