@@ -1,4 +1,4 @@
-//! The programs of the tests, with raw modules. These declare functions of C, so the crate cannot
+//! The program of the tests, with raw modules. These declare functions of C, so the crate cannot
 //! forbid unsafe code:
 //!
 //! ```compile_fail,E0453
@@ -13,4 +13,3 @@
 //! ```
 
 futhark_safe::include_program!(pub stats);
-futhark_safe::include_program!(pub other);

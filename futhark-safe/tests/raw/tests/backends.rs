@@ -6,7 +6,7 @@ macro_rules! checks {
         mod $module {
             use futhark_safe::{Backend, ErrorKind, Raw};
             use futhark_safe_raw_tests::stats::{self, raw::$module as c};
-            use crate::support::turn;
+            use crate::support::{free_text, turn};
 
             const BACKEND: Backend = Backend::$backend;
 

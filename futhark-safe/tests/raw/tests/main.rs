@@ -3,5 +3,5 @@
 
 mod backends;
 mod ends;
-mod several_programs;
+mod nested;
 mod support;

@@ -68,10 +68,6 @@ fn a_failure_is_reported_and_the_context_survives() {
 
 #[test]
 fn a_failure_with_a_fetched_message_does_not_affect_later_calls() {
-    unsafe extern "C" {
-        #[link_name = "free"]
-        fn free_text(text: *mut std::ffi::c_char);
-    }
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32, 2.0]).unwrap();

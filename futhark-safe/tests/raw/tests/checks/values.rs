@@ -27,10 +27,6 @@ fn c_owns_released_values_and_rust_adopted_ones() {
 
 #[test]
 fn memory_returned_by_c_is_freed_with_free() {
-    unsafe extern "C" {
-        #[link_name = "free"]
-        fn free_text(text: *mut std::ffi::c_char);
-    }
     let turn = turn(BACKEND);
     let ctx = &turn.ctx;
     let xs = ctx.array(&[1.0f32, 3.0]).unwrap();

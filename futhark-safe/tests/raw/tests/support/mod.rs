@@ -5,6 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futhark_safe::{Backend, Config};
 use futhark_safe_raw_tests::stats;
 
+unsafe extern "C" {
+    /// Frees memory that a function of C returned.
+    #[link_name = "free"]
+    pub fn free_text(text: *mut std::ffi::c_char);
+}
+
 /// Oclgrind cannot be used by two contexts of a process at a time (see SAFETY.md).
 static DEVICE: Mutex<()> = Mutex::new(());
 
