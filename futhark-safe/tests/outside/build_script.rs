@@ -4,14 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::package::{BUILD, PROGRAM, Package, assert_says, compiler};
-
-/// `PATH` without folders with a Futhark compiler.
-pub fn no_futhark() -> String {
-    let path = std::env::var_os("PATH").unwrap();
-    let kept = std::env::split_paths(&path).filter(|folder| !folder.join("futhark").exists());
-    std::env::join_paths(kept).unwrap().into_string().unwrap()
-}
+use super::package::{BUILD, PROGRAM, Package, assert_says, compiler, no_futhark};
 
 /// Hides the GPU libraries of this machine.
 const NO_DRIVERS: [(&str, &str); 3] = [
@@ -37,10 +30,7 @@ fn a_binary_can_contain_all_backends() {
     let prints = |backend: &str, environment: &[(&str, &str)], words: &[&str]| {
         let mut arguments = vec!["--", backend];
         arguments.retain(|_| !backend.is_empty());
-        let output = package.cargo("run", &arguments, environment);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{backend}: {stderr}");
-        assert_says(&String::from_utf8_lossy(&output.stdout), words);
+        assert_says(&package.succeeds("run", &arguments, environment), words);
     };
     for backend in ["c", "multicore", "opencl"] {
         let answer = format!("{backend} 2.6666667 [0.125, 0.25, 0.625]");
@@ -119,15 +109,9 @@ fn wrong_targets_and_compilers_are_refused() {
     let words = ["cannot compile for", "`native()`", "-march="];
     refused(&native, PROGRAM, &[], &words);
 
-    let path = no_futhark();
-    let none = [
-        ("PATH", &*path),
-        ("FUTHARK", ""),
-        ("FUTHARK_TOOLCHAIN", "/nonexistent"),
-    ];
     let found = "no Futhark compiler was found";
     let words = [found, "apt-get install", "brew", "FUTHARK"];
-    refused(BUILD, PROGRAM, &none, &words);
+    refused(BUILD, PROGRAM, &no_futhark(), &words);
     for (file, word) in [("/nonexistent/futhark", ""), ("/bin/echo", "--version")] {
         let unusable = format!("cannot use {file} as a Futhark compiler");
         refused(BUILD, PROGRAM, &[("FUTHARK", file)], &[&unusable, word]);
@@ -175,26 +159,22 @@ fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
         return;
     };
     let package = Package::new("outside-newer");
-    package.write(
-        "build.rs",
-        &BUILD.replace(
-            "[Backend::OpenCl, Backend::Multicore, Backend::C]",
-            "[Backend::C]",
-        ),
-    );
+    let all = "[Backend::OpenCl, Backend::Multicore, Backend::C]";
+    package.write("build.rs", &BUILD.replace(all, "[Backend::C]"));
     // Its manifest has this version and an unknown member.
     let script = format!(
         "#!/bin/sh\nset -e\n[ \"$1\" != --version ] || {{ echo 'Futhark 0.99.1.'; exit; }}\n'{}' \"$@\"\n\
          [ \"$2\" != --library ] || sed -i 's/\"version\":\"[0-9.]*/\"abi\":3,\"version\":\"0.99.1./' \"$5.json\"\n",
         real.program().display()
     );
-    package.write("futhark-newer", &script);
-    let wrapper = package.folder.join("futhark-newer");
-    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = || {
-        let futhark = wrapper.to_str().unwrap();
-        package.command("run", &["--", "c"], &[("FUTHARK", futhark)])
+    let install = |name: &str, script: &str| {
+        package.write(name, script);
+        let wrapper = package.folder.join(name);
+        std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+        wrapper.into_os_string().into_string().unwrap()
     };
+    let newer = install("futhark-newer", &script);
+    let run = || package.command("run", &["--", "c"], &[("FUTHARK", &newer)]);
     // Not quiet: Cargo shows the warnings.
     let output = run().output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
@@ -216,10 +196,7 @@ fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
     assert_says(&text, &["`--version` prints `not Futhark`"]);
     // A compiler that is too old.
     let old = script.replace("0.99.1", "0.19.4");
-    package.write("futhark-old", &old);
-    let wrapper = package.folder.join("futhark-old");
-    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let text = package.fails(&[("FUTHARK", wrapper.to_str().unwrap())]);
+    let text = package.fails(&[("FUTHARK", &install("futhark-old", &old))]);
     let (major, minor, patch) = futhark_manifest::known::OLDEST;
     let oldest = format!("expected Futhark {major}.{minor}.{patch} or later");
     assert_says(&text, &[&oldest, "got 0.19.4"]);

@@ -8,10 +8,7 @@ use super::package::Package;
 fn dependencies(package: &Package, edges: &str) -> Vec<String> {
     let edges = format!("--edges={edges}");
     let tree = [&*edges, "--prefix=none", "--no-dedupe", "--format={p}|{f}"];
-    let output = package.cargo("tree", &tree, &[]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let lines = String::from_utf8(output.stdout).unwrap();
+    let lines = package.succeeds("tree", &tree, &[]);
     // The first line is the package.
     lines.lines().skip(1).map(str::to_owned).collect()
 }

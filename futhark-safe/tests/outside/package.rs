@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use futhark_safe::compile::Compiler;
 
@@ -34,12 +34,7 @@ fn skip(missing: &str) {
     let _ = writeln!(std::io::stderr(), "skipped a test of a package: {missing}");
 }
 
-pub const PROGRAM: &str = "\
-entry mean [n] (xs: [n]f32) : f32 = f32.sum xs / f32.i64 n
-
-entry normalise [n] (xs: *[n]f32) : *[n]f32 =
-  let total = f32.sum xs in map (/ total) xs
-";
+pub const PROGRAM: &str = include_str!("../../template/stats.fut");
 
 pub const BUILD: &str = r#"
 use futhark_safe::{Backend, Error, build::Program};
@@ -122,6 +117,19 @@ impl Package {
         command.output().unwrap()
     }
 
+    /// Runs Cargo, which succeeds. Returns what it prints.
+    pub fn succeeds(
+        &self,
+        action: &str,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> String {
+        let output = self.cargo(action, arguments, environment);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{action} {environment:?}: {text}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     pub fn command(
         &self,
         action: &str,
@@ -168,6 +176,20 @@ impl Package {
         assert!(!output.status.success(), "the build should fail");
         String::from_utf8(output.stderr).unwrap()
     }
+}
+
+/// Variables that hide the Futhark compilers of this machine.
+pub fn no_futhark() -> [(&'static str, &'static str); 3] {
+    static PATH: LazyLock<String> = LazyLock::new(|| {
+        let path = std::env::var_os("PATH").unwrap();
+        let kept = std::env::split_paths(&path).filter(|folder| !folder.join("futhark").exists());
+        std::env::join_paths(kept).unwrap().into_string().unwrap()
+    });
+    [
+        ("PATH", &PATH),
+        ("FUTHARK", ""),
+        ("FUTHARK_TOOLCHAIN", "/nonexistent"),
+    ]
 }
 
 /// The manifest of a package.

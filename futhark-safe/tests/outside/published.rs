@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::build_script::no_futhark;
-use super::package::{PROGRAM, Package, assert_says, compiler, manifest};
+use super::package::{PROGRAM, Package, assert_says, compiler, manifest, no_futhark};
 
 const BUILD: &str = r#"
 fn main() -> Result<(), futhark_safe::Error> {
@@ -60,22 +59,14 @@ fn a_packaged_library_builds_without_futhark() {
     let succeeds =
         |package: &Package, action: &str, arguments: &[&str], environment: &[(&str, &str)]| {
             let arguments = [&["--config", &patch], arguments].concat();
-            let output = package.cargo(action, &arguments, environment);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{action}: {said}");
-            String::from_utf8(output.stdout).unwrap()
+            package.succeeds(action, &arguments, environment)
         };
     succeeds(&library, "build", &[], &[("FUTHARK_VENDOR", "update")]);
     succeeds(&library, "package", &["--no-verify", "--allow-dirty"], &[]);
     let unpacked = unpack(&library.folder.with_file_name("unpacked"));
     drop(library);
 
-    let path = no_futhark();
-    let without = [
-        ("PATH", &*path),
-        ("FUTHARK", ""),
-        ("FUTHARK_TOOLCHAIN", "/nonexistent"),
-    ];
+    let without = no_futhark();
     let user = Package::empty("outside-user");
     let dependency = format!("[dependencies]\noutside-library = {{ path = {unpacked:?} }}\n");
     user.write("Cargo.toml", &manifest("outside-user", 2024, &dependency));

@@ -4,64 +4,38 @@ use std::path::Path;
 
 use super::package::{Package, compiler};
 
-/// The language and the text of a code block.
-type Block = (String, String);
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
-/// Returns every fenced block of a text.
-fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for line in text.lines() {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(language)) => open = Some((language.to_owned(), String::new())),
-            (None, None) => {}
-            (Some(_), Some(_)) => blocks.extend(open.take()),
-            (Some((_, text)), None) => {
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-    }
-    assert!(open.is_none(), "unterminated block: {open:?}");
-    blocks
-}
-
-/// The name of the file, from the first line: `// src/main.rs`, `-- stats.fut`.
-fn named(block: &Block) -> Option<(&str, &str)> {
-    let (first, _) = block.1.split_once('\n')?;
-    let mark = match block.0.as_str() {
-        "rust" => "// ",
-        "futhark" => "-- ",
-        "toml" => "# ",
-        _ => return None,
-    };
-    Some((first.strip_prefix(mark)?, &block.1))
-}
-
 #[test]
 fn the_program_of_the_readme_runs() {
     if compiler().is_none() {
         return;
     }
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
     let package = Package::empty("readme");
     let mut expected = None;
     let mut files = Vec::new();
-    for block in &blocks(&readme) {
-        let Some((name, text)) = named(block) else {
-            assert_eq!(block.0, "sh", "no test runs this block: {}", block.1);
+    let parts: Vec<&str> = readme.split("\n```").collect();
+    assert_eq!(parts.len() % 2, 1, "unterminated block");
+    for block in parts.into_iter().skip(1).step_by(2) {
+        let (language, text) = block.split_once('\n').unwrap();
+        // The first line has the name of the file: `// src/main.rs`, `-- stats.fut`.
+        let mark = match language {
+            "rust" => "// ",
+            "futhark" => "-- ",
+            "toml" => "# ",
+            _ => "no file",
+        };
+        let first = text.lines().next();
+        let Some(name) = first.and_then(|line| line.strip_prefix(mark)) else {
+            assert_eq!(language, "sh", "no test runs this block: {text}");
             continue;
         };
-        files.push(name.to_owned());
+        files.push(name);
         if name == "src/main.rs" {
             // A comment after `println!` has the expected output.
             let line = text.lines().find(|line| line.contains("println!")).unwrap();
             let (_, comment) = line.rsplit_once("// ").expect("a comment with the output");
-            expected = Some(comment.to_owned());
+            expected = Some(comment);
         }
         if name == "Cargo.toml" {
             let dependency = "\"../futhark-rust/futhark-safe\"";
@@ -69,7 +43,7 @@ fn the_program_of_the_readme_runs() {
             let text = text.replace(dependency, &format!("{:?}", env!("CARGO_MANIFEST_DIR")));
             package.write(name, &format!("{text}\n[workspace]\n"));
         } else {
-            package.write(name, text);
+            package.write(name, &format!("{text}\n"));
         }
     }
     files.sort();
@@ -80,9 +54,6 @@ fn the_program_of_the_readme_runs() {
     if !package.builds() {
         return;
     }
-    let output = package.cargo("run", &[], &[]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(Some(printed.trim()), expected.as_deref());
+    let printed = package.succeeds("run", &[], &[]);
+    assert_eq!(Some(printed.trim()), expected);
 }

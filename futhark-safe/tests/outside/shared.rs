@@ -108,8 +108,7 @@ fn shared_object(
 /// Runs the binary of the package with nothing on `PATH`; only the OpenCL driver of this machine.
 fn run(package: &Package, library: &Path) -> String {
     let name = package.folder.file_name().unwrap();
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside-target/debug");
-    let mut command = Command::new(target.join(name));
+    let mut command = Command::new(Package::target().join("debug").join(name));
     command.arg(library).env_clear().env("PATH", "/nonexistent");
     for driver in ["FUTHARK_LIBOPENCL", "OCL_ICD_VENDORS", "LD_LIBRARY_PATH"] {
         if let Some(value) = std::env::var_os(driver) {
@@ -129,8 +128,7 @@ fn libraries_are_opened_without_compilers() {
     };
     let package = package("outside-shared", "");
     package.write("src/main.rs", DYNAMIC);
-    let tree = package.cargo("tree", &["--edges", "normal,build"], &[]);
-    let tree = String::from_utf8(tree.stdout).unwrap();
+    let tree = package.succeeds("tree", &["--edges", "normal,build"], &[]);
     assert_says(&tree, &["futhark-manifest", "libloading"]);
     for absent in ["cc ", "hmac-sha256", "bindgen"] {
         let named = tree
@@ -138,9 +136,7 @@ fn libraries_are_opened_without_compilers() {
             .any(|line| line.contains(&format!("\u{2500} {absent}")));
         assert!(!named, "{absent} is a dependency:\n{tree}");
     }
-    let output = package.cargo("build", &[], &[]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    package.succeeds("build", &[], &[]);
     for backend in [Backend::C, Backend::Multicore, Backend::OpenCl] {
         let library = shared_object(&package, &compiler, PROGRAM, backend);
         let answer = run(&package, &library);
@@ -165,9 +161,7 @@ fn typed_contexts_are_made_of_libraries() {
     package.write("stats.fut", PROGRAM);
     package.write("src/main.rs", TYPED);
     // The module needs no C compiler.
-    let output = package.cargo("build", &[], &[("CC", "/nonexistent/cc")]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    package.succeeds("build", &[], &[("CC", "/nonexistent/cc")]);
     for backend in [Backend::C, Backend::OpenCl] {
         let library = shared_object(&package, &compiler, PROGRAM, backend);
         let answer = run(&package, &library);

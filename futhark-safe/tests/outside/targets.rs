@@ -130,9 +130,7 @@ fn computes_alike(target: &Target) {
         // Rust links the C library that it brings.
         environment.pop();
     }
-    let built = package.cargo("build", &["--target", triple], &environment);
-    let text = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "{text}");
+    package.succeeds("build", &["--target", triple], &environment);
     let folder = Package::target().join(triple).join("debug");
     let binary = match *triple == WINDOWS.triple {
         true => folder.join(name + ".exe"),
@@ -147,10 +145,9 @@ fn computes_alike(target: &Target) {
     }
     for backend in ["c", "multicore"] {
         let run = |target: &[&str]| {
-            let output = package.cargo("run", &[target, &["--", backend]].concat(), &environment);
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{target:?} {backend}: {stderr}");
-            String::from_utf8(output.stdout).unwrap().replace('\r', "")
+            let printed =
+                package.succeeds("run", &[target, &["--", backend]].concat(), &environment);
+            printed.replace('\r', "")
         };
         assert_eq!(run(&["--target", triple]), run(&[]), "{triple} {backend}");
     }

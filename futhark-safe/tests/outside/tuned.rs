@@ -1,7 +1,6 @@
 //! A package with a tuning file beside the program.
 
-use super::build_script::no_futhark;
-use super::package::{Package, assert_says, compiler};
+use super::package::{Package, assert_says, compiler, no_futhark};
 
 const PROGRAM: &str = "entry sums [n][m] (xss: [n][m]f32) : [n]f32 = map f32.sum xss\n";
 
@@ -45,22 +44,15 @@ fn a_tuning_file_beside_the_program_is_embedded() {
     package.write("stats.fut", PROGRAM);
     package.write("stats.fut.tuning", "sums.suff_outer_par_0=2000000000\n");
     let prints = |environment: &[(&str, &str)], expected: &str| {
-        let output = package.cargo("run", &[], environment);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
-        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
+        assert_eq!(package.succeeds("run", &[], environment).trim(), expected);
     };
     let update = [("FUTHARK_VENDOR", "update")];
     prints(&update, "[3.0, 7.0] true; [3.0, 7.0] true;");
     // Without Futhark, and after a change of the file.
     package.write("stats.fut.tuning", "sums.suff_outer_par_0=1\n");
-    let path = no_futhark();
     let toolchain = std::env::var("FUTHARK_TOOLCHAIN").unwrap_or_default();
-    let without = [
-        ("PATH", &*path),
-        ("FUTHARK", ""),
-        ("FUTHARK_TOOLCHAIN", &*toolchain),
-    ];
+    let [path, futhark, _] = no_futhark();
+    let without = [path, futhark, ("FUTHARK_TOOLCHAIN", &*toolchain)];
     prints(&without, "[3.0, 7.0] false; [3.0, 7.0] true;");
 
     package.write("stats.fut.tuning", "\nsums.suff_outer_par_1=1\n");
@@ -81,7 +73,5 @@ fn a_tuning_file_beside_the_program_is_embedded() {
         "a100.tuning",
         "default_threshold=1\nbuiltin#replicate_i32.tblock_size_1=64\n",
     );
-    let output = package.cargo("build", &[], &[]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    package.succeeds("build", &[], &[]);
 }

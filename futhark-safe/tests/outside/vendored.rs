@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::build_script::no_futhark;
-use super::package::{Package, assert_says, compiler};
+use super::package::{Package, assert_says, compiler, no_futhark};
 
 const BUILD: &str = r#"
 use futhark_safe::{Backend, Error, build::Program};
@@ -38,25 +37,19 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     package.write("build.rs", BUILD);
     package.write("stats.fut", PROGRAM);
     package.write("lib/sums.fut", "def sum = f32.sum\n");
-    let path = no_futhark();
-    let without = [
-        ("PATH", &*path),
-        ("FUTHARK", ""),
-        ("FUTHARK_TOOLCHAIN", "/nonexistent"),
-    ];
+    let without = no_futhark();
     let succeeds = |action: &str, environment: &[(&str, &str)]| -> String {
-        let output = package.cargo(action, &[], environment);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{action} {environment:?}: {said}");
-        String::from_utf8(output.stdout).unwrap()
+        package.succeeds(action, &[], environment)
+    };
+    let refused = |environment: &[(&str, &str)], words: &[&str]| {
+        assert_says(&package.fails(environment), words);
     };
 
-    let text = package.fails(&without);
     let words = [
         "found no generated code of stats.fut in futhark-generated/stats-multicore",
         "run `FUTHARK_VENDOR=update cargo build`",
     ];
-    assert_says(&text, &words);
+    refused(&without, &words);
     succeeds("build", &[UPDATE]);
     for file in ["stats-c/stats.c", "stats-multicore/stats.json"] {
         assert!(generated.join(file).is_file(), "{file}");
@@ -68,8 +61,7 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     // A change of an import. It is never generated again without the request.
     package.write("lib/sums.fut", "def sum (xs: []f32) = 2 * f32.sum xs\n");
     for environment in [&without[..], &[]] {
-        let text = package.fails(environment);
-        assert_says(&text, &["lib/sums.fut has changed", words[1]]);
+        refused(environment, &["lib/sums.fut has changed", words[1]]);
     }
     succeeds("build", &[UPDATE]);
     assert_says(&succeeds("run", &without), &["multicore 5.3333335"]);
@@ -82,19 +74,15 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
         "doc",
         &[&without[..], &[("DOCS_RS", "1"), face[1], backends]].concat(),
     );
-    let text = package.fails(&face[..1]);
-    assert_says(
-        &text,
-        &["futhark_not_compiled_because_FUTHARK_SAFE_FACE_ONLY_was_set_c"],
-    );
+    let symbol = "futhark_not_compiled_because_FUTHARK_SAFE_FACE_ONLY_was_set_c";
+    refused(&face[..1], &[symbol]);
     package.write("stats.fut", &format!("{PROGRAM}entry one = 1i32\n"));
     succeeds("check", &face);
     package.write("stats.fut", PROGRAM);
 
     let safe = BUILD.replace(".vendored", ".option(\"--safe\").vendored");
     package.write("build.rs", &safe);
-    let text = package.fails(&without);
-    assert_says(&text, &["expected `options --safe`", words[1]]);
+    refused(&without, &["expected `options --safe`", words[1]]);
     package.write("build.rs", BUILD);
 
     // A changed file, one of another version or backend, an additional and a missing file, and what is no file.
@@ -106,10 +94,7 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
     for changed in [[&text[..], b"// Changed by hand.\n"].concat(), multicore] {
         fs::write(&c, changed).unwrap();
         for environment in [&[CHECK][..], &without] {
-            assert_says(
-                &package.fails(environment),
-                &["stats-c/stats.c", not_generated],
-            );
+            refused(environment, &["stats-c/stats.c", not_generated]);
         }
         // Also if only the module is needed.
         let output = package.cargo("check", &[], &[CHECK, ("FUTHARK_SAFE_FACE_ONLY", "1")]);
@@ -117,32 +102,23 @@ fn generated_code_replaces_the_compiler_while_the_source_is_the_same() {
         assert_says(&String::from_utf8_lossy(&output.stderr), &[not_generated]);
     }
     fs::remove_file(&c).unwrap();
-    assert_says(&package.fails(&without), &["stats-c/stats.c is missing"]);
+    refused(&without, &["stats-c/stats.c is missing"]);
     Command::new("mkfifo").arg(&c).status().unwrap();
-    assert_says(
-        &package.fails(&without),
-        &["stats-c/stats.c is not a regular file"],
-    );
+    refused(&without, &["stats-c/stats.c is not a regular file"]);
     fs::remove_file(&c).unwrap();
     fs::write(&c, text).unwrap();
     // The manifest tells the version, and is not read before it is known to be the generated one.
     let manifest = folder.join("stats.json");
     let text = fs::read(&manifest).unwrap();
     fs::write(&manifest, "{").unwrap();
-    assert_says(
-        &package.fails(&without),
-        &["stats-c/stats.json", not_generated],
-    );
+    refused(&without, &["stats-c/stats.json", not_generated]);
     fs::write(&manifest, text).unwrap();
     fs::write(folder.join("more.h"), "").unwrap();
-    assert_says(&package.fails(&without), &["stats-c/more.h is not what"]);
+    refused(&without, &["stats-c/more.h is not what"]);
     fs::remove_file(folder.join("more.h")).unwrap();
     // A backend that is named twice counts once.
     let twice = [&without[..], &[("FUTHARK_BACKENDS", "c,c")]].concat();
     assert_says(&succeeds("run", &twice), &["c 5.3333335"]);
-    let text = package.fails(&[("FUTHARK_VENDOR", "yes")]);
-    assert_says(
-        &text,
-        &["FUTHARK_VENDOR is `yes`; expected `update`, `check`"],
-    );
+    let words = "FUTHARK_VENDOR is `yes`; expected `update`, `check`";
+    refused(&[("FUTHARK_VENDOR", "yes")], &[words]);
 }
