@@ -5,10 +5,11 @@ mod support;
 
 use std::error::Error as _;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use futhark_manifest::Backend;
 use futhark_sys::compile::{BACKENDS, Build, Compiler, ErrorKind, Linkage};
+use support::{Source, folder};
 
 const PROGRAM: &str = "\
 type pt = {x: f64, y: f64}
@@ -26,18 +27,6 @@ const ENDING: &str = "_Exit __assert_fail __libc_fatal _exit abort alarm err err
     fopen fopen64 freopen fscanf getc getchar getdelim getline gets kill longjmp nanosleep pause poll \
     popen pthread_barrier_wait pthread_cancel pthread_exit pthread_kill quick_exit raise read scanf \
     select sem_wait sigaction signal sleep stdin syscall system usleep wait";
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn source(folder: &Path) -> PathBuf {
-    let path = folder.join("program.fut");
-    std::fs::write(&path, PROGRAM).unwrap();
-    path
-}
 
 /// What `nm` prints about the dynamic symbols of a library, without versions.
 fn symbols(library: &Path, which: &str) -> Vec<String> {
@@ -70,20 +59,15 @@ fn ending(library: &Path) -> Vec<String> {
 
 #[test]
 fn every_backend_exports_only_its_table_and_cannot_end_the_process() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("every-backend", PROGRAM) else {
         return;
-    }
-    let folder = folder("every-backend");
-    let source = source(&folder);
+    };
     let mut ids = std::collections::BTreeMap::new();
     for compiler in Compiler::all() {
         for backend in BACKENDS {
-            let build = Build::new(&source, backend)
-                .compiler(compiler.clone())
-                .out_dir(&folder)
-                // In place of `abort`, in the one function of ours that ends the process.
-                .flag("-DFUT_END=__builtin_trap")
-                .fast(true);
+            let build = source.build(backend).compiler(compiler.clone());
+            // In place of `abort`, in the one function of ours that ends the process.
+            let build = build.flag("-DFUT_END=__builtin_trap");
             let artifact = build
                 .run()
                 .unwrap_or_else(|error| panic!("{} {backend}: {error}", compiler.version()));
@@ -141,32 +125,6 @@ fn a_program_can_have_the_name_of_a_system_header() {
 }
 
 #[test]
-fn layouts_match_the_generated_code() {
-    if support::no_compiler() {
-        return;
-    }
-    let folder = folder("layout");
-    let source = source(&folder);
-    let artifact = Build::new(&source, Backend::C)
-        .out_dir(&folder)
-        .fast(true)
-        .run()
-        .unwrap();
-    let table = artifact.open().unwrap();
-    let components = |name: &str| -> Vec<(u32, u32)> {
-        let ty = table.types().iter().find(|ty| ty.name() == name).unwrap();
-        ty.components().iter().map(|c| (c.elem, c.rank)).collect()
-    };
-    use futhark_sys::table::{FUT_F32, FUT_F64, FUT_I8, FUT_I32};
-    assert_eq!(components("pt"), [(FUT_F64, 0), (FUT_F64, 0)]);
-    // The tag, and a component for each payload that cannot share one.
-    let shape = components("shape");
-    assert_eq!(shape[0], (FUT_I8, 0));
-    assert!(shape[1..].iter().all(|&c| c == (FUT_F64, 0)), "{shape:?}");
-    assert_eq!(components("[](i32, f32)"), [(FUT_I32, 1), (FUT_F32, 1)]);
-}
-
-#[test]
 fn program_errors_and_compiler_failures_have_different_kinds() {
     if support::no_compiler() {
         return;
@@ -215,8 +173,8 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
 
 #[test]
 fn a_backend_without_checks_is_refused() {
-    let folder = folder("unsupported-backend");
-    let build = Build::new(source(&folder), Backend::Ispc).out_dir(&folder);
+    let source = Source::new(&folder("unsupported-backend"), PROGRAM);
+    let build = source.build(Backend::Ispc);
     for error in [build.run().unwrap_err(), build.interface().unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Backend, "{error}");
         for words in ["ispc", "c, multicore, opencl, cuda, hip", "use multicore"] {
@@ -227,11 +185,10 @@ fn a_backend_without_checks_is_refused() {
 
 #[test]
 fn a_c_compiler_without_checked_arithmetic_is_refused() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("checked-arithmetic", PROGRAM) else {
         return;
-    }
-    let folder = folder("checked-arithmetic");
-    let build = Build::new(source(&folder), Backend::C).out_dir(&folder);
+    };
+    let build = source.build(Backend::C);
     let error = build.flag("-D__has_builtin(x)=0").run().unwrap_err();
     assert!(
         error
@@ -243,15 +200,12 @@ fn a_c_compiler_without_checked_arithmetic_is_refused() {
 
 #[test]
 fn options_of_the_compiler_take_effect_or_are_refused() {
-    if support::no_compiler() {
-        return;
-    }
-    let folder = folder("options");
-    let source = folder.join("options.fut");
     let text =
         "entry get (xs: []i32) (i: i64) = #[unsafe] xs[i]\ndef more (x: i32) = let y = 1 in x\n";
-    std::fs::write(&source, text).unwrap();
-    let build = Build::new(&source, Backend::C).out_dir(&folder).fast(true);
+    let Some(source) = Source::to_compile("options", text) else {
+        return;
+    };
+    let build = source.build(Backend::C);
     let entries = |build: &Build| build.run().unwrap().program().entries().len();
     assert_eq!(entries(&build), 1);
     let more = build.clone().option("--entry-point=more");
@@ -283,12 +237,10 @@ fn options_of_the_compiler_take_effect_or_are_refused() {
 
 #[test]
 fn equal_builds_in_two_folders_have_equal_bytes() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("reproducible", PROGRAM) else {
         return;
-    }
-    let folder = folder("reproducible");
-    let source = source(&folder);
-    let outs = ["one", "two"].map(|name| folder.join(name));
+    };
+    let outs = ["one", "two"].map(|name| source.folder.join(name));
     for (linkage, fast, backend) in [
         (Linkage::Shared, false, Backend::C),
         (Linkage::Shared, true, Backend::OpenCl),
@@ -298,7 +250,7 @@ fn equal_builds_in_two_folders_have_equal_bytes() {
             let _ = std::fs::remove_dir_all(out);
         }
         let [first, second, third] = [0, 1, 1].map(|out| {
-            let build = Build::new(&source, backend).out_dir(&outs[out]);
+            let build = source.build(backend).out_dir(&outs[out]);
             let artifact = build.linkage(linkage).fast(fast).run().unwrap();
             let bytes = std::fs::read(artifact.library()).unwrap();
             std::fs::remove_dir_all(artifact.folder()).unwrap();
@@ -309,7 +261,7 @@ fn equal_builds_in_two_folders_have_equal_bytes() {
         assert!(!text.contains(outs[0].to_str().unwrap()), "{backend}");
     }
     // Debuggers find the files that stay.
-    let build = Build::new(&source, Backend::C).out_dir(&outs[0]).fast(true);
+    let build = source.build(Backend::C).out_dir(&outs[0]);
     let artifact = build.flag("-g").run().unwrap();
     let bytes = std::fs::read(artifact.library()).unwrap();
     let text = String::from_utf8_lossy(&bytes);
@@ -335,55 +287,11 @@ fn invalid_manifests_are_rejected() {
     if support::no_compiler() {
         return;
     }
-    let dangling = "s/\"type\":\"pt\"/\"type\":\"no_such\"/g";
-    let other_backend = "s/\"backend\":\"c\"/\"backend\":\"cuda\"/";
-    // The header disagrees with the manifest.
-    let other_scalar = "s/\"name\":\"x\",\"type\":\"i32\"/\"name\":\"x\",\"type\":\"i64\"/";
-    let other_function = "s/futhark_entry_g\"/futhark_entry_gone\"/";
-    let disagree = "manifest and header disagree about futhark_entry_f";
-    let cases: [(&str, &str, ErrorKind, &[&str]); 6] = [
-        (
-            "not-json",
-            "s/.*/hello/",
-            ErrorKind::Manifest,
-            &["program.json"],
-        ),
-        (
-            "not-a-manifest",
-            "s/.*/[1, 2]/",
-            ErrorKind::Manifest,
-            &["manifest"],
-        ),
-        (
-            "dangling",
-            dangling,
-            ErrorKind::Manifest,
-            &["/entry_points/h", "no_such"],
-        ),
-        (
-            "other-backend",
-            other_backend,
-            ErrorKind::Manifest,
-            &["cuda"],
-        ),
-        ("other-scalar", other_scalar, ErrorKind::C, &[disagree]),
-        (
-            "other-function",
-            other_function,
-            ErrorKind::C,
-            &["futhark_entry_gone"],
-        ),
-    ];
-    for (name, edit, kind, words) in cases {
-        let folder = folder(&format!("lying-{name}"));
-        let source = source(&folder);
-        let compiler = lying_compiler(&folder, edit);
-        let error = Build::new(source, Backend::C)
-            .compiler(compiler)
-            .out_dir(&folder)
-            .fast(true)
-            .run()
-            .unwrap_err();
+    let refused = |name: &str, edit: &str, kind: ErrorKind, words: &[&str]| {
+        let source = Source::new(&folder(&format!("lying-{name}")), PROGRAM);
+        let build = source.build(Backend::C);
+        let build = build.compiler(lying_compiler(&source.folder, edit));
+        let error = build.run().unwrap_err();
         assert_eq!(error.kind(), kind, "{name}: {error}");
         for word in words {
             assert!(
@@ -391,14 +299,30 @@ fn invalid_manifests_are_rejected() {
                 "{name}: no `{word}` in: {error}"
             );
         }
-    }
+    };
+    use ErrorKind::{C, Manifest};
+    refused("not-json", "s/.*/hello/", Manifest, &["program.json"]);
+    refused("not-a-manifest", "s/.*/[1, 2]/", Manifest, &["manifest"]);
+    let edit = "s/\"type\":\"pt\"/\"type\":\"no_such\"/g";
+    refused("dangling", edit, Manifest, &["/entry_points/h", "no_such"]);
+    let edit = "s/\"backend\":\"c\"/\"backend\":\"cuda\"/";
+    refused("other-backend", edit, Manifest, &["cuda"]);
+    // The header disagrees with the manifest.
+    let edit = "s/\"name\":\"x\",\"type\":\"i32\"/\"name\":\"x\",\"type\":\"i64\"/";
+    let words = "manifest and header disagree about futhark_entry_f";
+    refused("other-scalar", edit, C, &[words]);
+    let edit = "s/futhark_entry_g\"/futhark_entry_gone\"/";
+    refused("other-function", edit, C, &["futhark_entry_gone"]);
 }
 
 /// Runs [`child_builds_without_a_folder`] in a child process.
 fn build_in_a_child(cache: &Path, cflags: &str) -> std::process::Output {
     std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_builds_without_a_folder", "--nocapture"])
-        .env("FUTHARK_SYS_TEST_SOURCE", source(&folder("private")))
+        .env(
+            "FUTHARK_SYS_TEST_SOURCE",
+            Source::new(&folder("private"), PROGRAM).file,
+        )
         .env("XDG_CACHE_HOME", cache)
         .env("CFLAGS", cflags)
         // A variable that the compiler does not read must not matter.
@@ -450,20 +374,15 @@ fn results_are_in_a_private_folder_and_depend_on_cflags() {
 
 #[test]
 fn a_build_succeeds_after_a_failure_to_write() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("no-room", PROGRAM) else {
         return;
-    }
+    };
     // A path that cannot be created, in place of a full disk.
-    let folder = folder("no-room");
-    let source = source(&folder);
-    let blocked = folder.join("blocked");
+    let blocked = source.folder.join("blocked");
     let _ = std::fs::remove_dir_all(&blocked);
     std::fs::write(&blocked, "a file where the folder should be").unwrap();
-    let error = Build::new(&source, Backend::C)
-        .out_dir(blocked.join("out"))
-        .fast(true)
-        .run()
-        .unwrap_err();
+    let build = source.build(Backend::C).out_dir(blocked.join("out"));
+    let error = build.run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io, "{error}");
     assert!(error.to_string().contains("blocked"), "{error}");
     assert_eq!(format!("{error:?}"), format!("{error:#} (Io)"));
@@ -477,28 +396,21 @@ fn a_build_succeeds_after_a_failure_to_write() {
     let cause = error.source().unwrap();
     assert_eq!(format!("{error:?}"), format!("{error}: {cause} (File)"));
     std::fs::remove_file(&blocked).unwrap();
-    Build::new(&source, Backend::C)
-        .out_dir(blocked.join("out"))
-        .fast(true)
-        .run()
-        .unwrap();
+    build.run().unwrap();
 }
 
 #[test]
 fn tables_list_the_tuning_parameters_of_entry_points() {
-    if support::no_compiler() {
-        return;
-    }
-    let folder = folder("tuning");
-    let source = folder.join("tuned.fut");
     let text = "def row [m] (xs: [m]f32) = let s = f32.sum xs in scan (+) 0 (map (/ s) xs)\n\
                 entry sums [n][m] (xss: [n][m]f32) : [n][m]f32 = map row xss\n\
                 entry one (x: i32) : i32 = x\n";
-    std::fs::write(&source, text).unwrap();
+    let Some(source) = Source::to_compile("tuning", text) else {
+        return;
+    };
     for compiler in Compiler::all() {
         for backend in [Backend::C, Backend::OpenCl] {
-            let build = Build::new(&source, backend).compiler(compiler.clone());
-            let artifact = build.out_dir(&folder).fast(true).run().unwrap();
+            let build = source.build(backend).compiler(compiler.clone());
+            let artifact = build.run().unwrap();
             let table = artifact.open().unwrap();
             let all: Vec<_> = table.tuning_params().collect();
             for function in table.functions() {

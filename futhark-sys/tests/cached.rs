@@ -30,14 +30,20 @@ int main(int argc, char **argv) {
 "#;
 
 impl Place {
-    fn new(name: &str) -> Place {
+    /// A place with this program. `None` if the test is skipped.
+    fn new(name: &str, main: &str) -> Option<Place> {
+        if support::no_compiler() {
+            return None;
+        }
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cached-{name}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("src/lib")).unwrap();
         let futhark = folder.join("futhark");
         compile_counter(&futhark, "");
         let compiler = Compiler::at(futhark).unwrap();
-        Place { folder, compiler }
+        let place = Place { folder, compiler };
+        place.write("main.fut", main);
+        Some(place)
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -115,11 +121,9 @@ const MAIN: &str = "import \"lib/one\"\nentry f (x: i32) : i32 = one x\n";
 
 #[test]
 fn a_build_runs_again_only_after_a_change() {
-    if support::no_compiler() {
+    let Some(place) = Place::new("changes", MAIN) else {
         return;
-    }
-    let place = Place::new("changes");
-    place.write("main.fut", MAIN);
+    };
     place.write("lib/one.fut", "import \"two\"\ndef one x = two x\n");
     place.write("lib/two.fut", "def two (x: i32) = x + 2\n");
     let first = place.compiles("the first build");
@@ -167,11 +171,9 @@ fn a_build_runs_again_only_after_a_change() {
 
 #[test]
 fn a_replaced_compiler_compiles_again() {
-    if support::no_compiler() {
+    let Some(mut place) = Place::new("replaced", "entry f (x: i32) = x\n") else {
         return;
-    }
-    let mut place = Place::new("replaced");
-    place.write("main.fut", "entry f (x: i32) = x\n");
+    };
     let first = place.compiles("the first build");
     let (version, stamp) = (
         place.compiler.version().text.clone(),
@@ -214,11 +216,9 @@ fn child_builds_with_the_default_compilers() {
 
 #[test]
 fn a_cached_build_runs_no_compiler() {
-    if support::no_compiler() {
+    let Some(place) = Place::new("no-process", "entry f (x: i32) = x\n") else {
         return;
-    }
-    let place = Place::new("no-process");
-    place.write("main.fut", "entry f (x: i32) = x\n");
+    };
     let cc = place.folder.join("cc");
     compile_counter_of(&which(Path::new("cc")), &cc, "");
     // How often each compiler runs.
@@ -245,11 +245,9 @@ fn a_cached_build_runs_no_compiler() {
 
 #[test]
 fn an_incomplete_result_is_built_again() {
-    if support::no_compiler() {
+    let Some(place) = Place::new("incomplete", "entry f (x: i32) = x\n") else {
         return;
-    }
-    let place = Place::new("incomplete");
-    place.write("main.fut", "entry f (x: i32) = x\n");
+    };
     let first = place.compiles("the first build");
     let remove = |file: &Path| std::fs::remove_file(file).unwrap();
     remove(&first.folder().join("done"));
@@ -279,11 +277,9 @@ fn an_incomplete_result_is_built_again() {
 
 #[test]
 fn concurrent_builds_have_the_same_result() {
-    if support::no_compiler() {
+    let Some(place) = Place::new("concurrent", "entry f (x: i32) = x\n") else {
         return;
-    }
-    let place = Place::new("concurrent");
-    place.write("main.fut", "entry f (x: i32) = x\n");
+    };
     let folders: Vec<PathBuf> = std::thread::scope(|scope| {
         let builds: Vec<_> = (0..3).map(|_| scope.spawn(|| place.run())).collect();
         let folders = builds
@@ -319,13 +315,11 @@ fn interfering(place: &Place, command: &str) -> Compiler {
 
 #[test]
 fn a_change_during_a_build_does_not_enter_the_cache() {
-    if support::no_compiler() {
-        return;
-    }
-    let place = Place::new("during");
     let (old, new) = ("entry f (x: i32) = x\n", "entry g (x: i32) = x\n");
+    let Some(place) = Place::new("during", old) else {
+        return;
+    };
     let entry = |artifact: &Artifact| artifact.program().entries()[0].name.clone();
-    place.write("main.fut", old);
     // Once: the second attempt compiles the new text.
     let once = interfering(
         &place,

@@ -4,16 +4,16 @@
 mod support;
 
 use std::ffi::c_void;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::ptr;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Artifact, Build};
 use futhark_sys::table::{
     Call, Column, Context, FUT_BOOL, FUT_F32, FUT_FIRST_TYPE, FUT_I64, FUT_LOST, FUT_MEMORY,
     FUT_OK, SYMBOL, Table, Type,
 };
+use support::Source;
 
 const PROGRAM: &str = "
 type pt = {y: f32, x: f32}
@@ -31,19 +31,6 @@ const LIBRARY: &str = "FUTHARK_SYS_COLUMNS_LIBRARY";
 
 const N: usize = 5;
 
-fn build(name: &str, backend: Backend, failing: bool) -> Artifact {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("columns.fut");
-    std::fs::write(&source, PROGRAM).unwrap();
-    let build = Build::new(&source, backend).out_dir(&folder).fast(true);
-    let build = match failing {
-        true => build.flag("-DFUT_FAIL_ALLOCATIONS"),
-        false => build,
-    };
-    build.run().unwrap()
-}
-
 fn named<'t>(table: &'t Table, name: &str) -> &'t Type {
     let found = table.types().iter().find(|ty| ty.name() == name);
     found.unwrap_or_else(|| panic!("the program has no type {name}"))
@@ -51,11 +38,10 @@ fn named<'t>(table: &'t Table, name: &str) -> &'t Type {
 
 #[test]
 fn arrays_of_records_of_scalars_have_columns() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("columns", PROGRAM) else {
         return;
-    }
-    let artifact = build("columns", Backend::C, false);
-    let library = artifact.open().unwrap();
+    };
+    let library = source.build(Backend::C).run().unwrap().open().unwrap();
     for ty in library.types() {
         let has_columns = ty.raw().columns.is_some();
         assert_eq!(ty.raw().create_columns.is_some(), has_columns);
@@ -83,10 +69,11 @@ fn each_failed_allocation_of_columns_is_an_error() {
     if let Some(library) = std::env::var_os(LIBRARY) {
         return child(Path::new(&library));
     }
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("failing_columns", PROGRAM) else {
         return;
-    }
-    let library: PathBuf = build("failing_columns", Backend::C, true).library();
+    };
+    let build = source.build(Backend::C).flag("-DFUT_FAIL_ALLOCATIONS");
+    let library = build.run().unwrap().library();
     let mut lost = 0;
     for failing in 1.. {
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -113,18 +100,14 @@ fn each_failed_allocation_of_columns_is_an_error() {
 fn child(library: &Path) {
     // SAFETY: the parent process built it.
     let table = unsafe { futhark_sys::load::open(library, SYMBOL) }.unwrap();
-    let raw = table.raw();
-    let mut status = FUT_LOST as i32;
-    // SAFETY: the table is valid; there are no settings.
-    let context = unsafe { raw.context_new.unwrap()(ptr::null(), 0, &raw mut status) };
+    let (context, status) = support::context(table, &[]);
     if context.is_null() {
         return;
     }
-    if status as u32 == FUT_OK {
+    if status == FUT_OK {
         in_context(table, context);
     }
-    // SAFETY: the context is live, has no values, and is not used again.
-    unsafe { raw.context_free.unwrap()(context) };
+    support::free(table, context);
 }
 
 fn in_context(table: &Table, context: *mut Context) {

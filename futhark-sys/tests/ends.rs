@@ -3,13 +3,12 @@
 
 mod support;
 
-use std::ffi::{CStr, c_void};
-use std::path::Path;
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use futhark_manifest::Backend;
 use futhark_sys::compile::{Build, Compiler};
-use futhark_sys::table::{FUT_LOST, FUT_OK, FUT_REFUSED, Table};
+use futhark_sys::table::{FUT_LOST, FUT_OK, FUT_REFUSED, FUT_SET_COMMAND_QUEUE, Setting, Table};
 
 const PROGRAM: &str = "\
 type shape = #circle f64 | #square f64 f64
@@ -48,27 +47,37 @@ fn a_failed_assertion_ends_only_the_call() {
     destruct_as_another_variant(Some(UNCHECKED), FUT_LOST, words);
 }
 
-fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
-    if support::no_compiler() {
+/// `futhark-safe/tests/configuration.rs` tests the known ones.
+#[test]
+fn an_unknown_setting_is_refused() {
+    let Some(source) = support::Source::to_compile("ends/settings", PROGRAM) else {
         return;
-    }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("ends")
-        .join(expected.to_string());
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("ends.fut");
-    std::fs::write(&source, PROGRAM).unwrap();
+    };
+    let table = source.build(Backend::C).run().unwrap().open().unwrap();
+    let setting = Setting {
+        what: FUT_SET_COMMAND_QUEUE + 1,
+        number: 0,
+        text: c"x".as_ptr(),
+        object: std::ptr::null(),
+    };
+    let (context, status) = support::context(table, &[setting]);
+    assert_eq!(status, FUT_REFUSED);
+    let words = support::failure(table, context);
+    assert_eq!(words, "unknown setting number 22");
+    support::free(table, context);
+}
+
+fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
+    let Some(source) = support::Source::to_compile(&format!("ends/{expected}"), PROGRAM) else {
+        return;
+    };
     for compiler in Compiler::all() {
         for backend in [Backend::C, Backend::Multicore] {
-            let build = Build::new(&source, backend).compiler(compiler.clone());
+            let build = source.build(backend).compiler(compiler.clone());
             let build = flag.into_iter().fold(build, Build::flag);
-            let artifact = build.out_dir(&folder).fast(true).run().unwrap();
-            let table = artifact.open().unwrap();
-            let mut status = FUT_LOST as i32;
-            let new = table.raw().context_new.unwrap();
-            // SAFETY: the table is valid; there are no settings.
-            let context = unsafe { new(std::ptr::null(), 0, &raw mut status) };
-            assert_eq!(status as u32, FUT_OK);
+            let table = build.run().unwrap().open().unwrap();
+            let (context, status) = support::context(table, &[]);
+            assert_eq!(status, FUT_OK);
 
             let (radius, mut circle) = (2.0f64, null_mut::<c_void>());
             let status = call(
@@ -83,12 +92,7 @@ fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
             let sides = [(&raw mut a).cast(), (&raw mut b).cast()];
             let status = call(table, "destruct #square", context, &sides, &[circle]);
             assert_eq!(status, expected, "{} {backend}", compiler.version());
-            // SAFETY: the context is live.
-            let failure = unsafe { table.raw().failure.unwrap()(context, 0) };
-            // SAFETY: it is valid until the next call.
-            let words = unsafe { (*failure).words };
-            // SAFETY: as above; both failures have words.
-            let words = unsafe { CStr::from_ptr(words) }.to_str().unwrap();
+            let words = support::failure(table, context);
             assert!(words.contains(said), "{words}");
             // A refused call leaves the context usable, a fatal failure does not.
             let status = call(table, "destruct #circle", context, &sides[..1], &[circle]);
@@ -103,8 +107,7 @@ fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
                 // SAFETY: the program has one type, and the value is not used again.
                 unsafe { enter(Some(free), context, std::ptr::null(), input.as_ptr()) };
             }
-            // SAFETY: the context is live, its value is not used again, and neither is the context.
-            unsafe { table.raw().context_free.unwrap()(context) };
+            support::free(table, context);
         }
     }
 }

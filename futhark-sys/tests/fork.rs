@@ -3,10 +3,7 @@
 
 mod support;
 
-use std::path::Path;
-
 use futhark_manifest::Backend;
-use futhark_sys::compile::Build;
 use futhark_sys::table::{FUT_LOST, FUT_OK};
 
 unsafe extern "C" {
@@ -17,24 +14,15 @@ unsafe extern "C" {
 
 #[test]
 fn calls_in_a_forked_child_fail() {
-    if support::no_compiler() {
+    let Some(source) = support::Source::to_compile("fork", "entry twice (x: i32) : i32 = x * 2\n")
+    else {
         return;
-    }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fork");
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("fork.fut");
-    std::fs::write(&source, "entry twice (x: i32) : i32 = x * 2\n").unwrap();
+    };
     for backend in [Backend::C, Backend::Multicore] {
-        let artifact = Build::new(&source, backend)
-            .out_dir(&folder)
-            .fast(true)
-            .run()
-            .unwrap();
-        let raw = artifact.open().unwrap().raw();
-        let mut status = FUT_LOST as i32;
-        // SAFETY: the table is valid; there are no settings.
-        let context = unsafe { raw.context_new.unwrap()(std::ptr::null(), 0, &raw mut status) };
-        assert_eq!(status as u32, FUT_OK);
+        let table = source.build(backend).run().unwrap().open().unwrap();
+        let raw = table.raw();
+        let (context, status) = support::context(table, &[]);
+        assert_eq!(status, FUT_OK);
         // SAFETY: the context is live and no other thread uses it; `sync` takes no arguments.
         let sync = || unsafe {
             raw.enter.unwrap()(raw.sync, context, std::ptr::null(), std::ptr::null()) as u32
@@ -50,7 +38,6 @@ fn calls_in_a_forked_child_fail() {
         let waited = unsafe { waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, status >> 8), (child, 7), "{backend}");
         assert_eq!(sync(), FUT_OK, "the parent's context remains usable");
-        // SAFETY: the context is live, has no values, and is not used again.
-        unsafe { raw.context_free.unwrap()(context) };
+        support::free(table, context);
     }
 }

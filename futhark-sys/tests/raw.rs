@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Artifact, Build, Compiler, ErrorKind, Linkage};
+use futhark_sys::compile::{Artifact, BACKENDS, Compiler, ErrorKind, Linkage};
+use support::Source;
 
 const PROGRAM: &str = "\
 type pt = {x: f64, y: f64}
@@ -36,38 +37,24 @@ fn declared(bindings: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn build(backend: Backend, compiler: &Compiler, folder: &str) -> Artifact {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("program.fut");
-    std::fs::write(&source, PROGRAM).unwrap();
-    Build::new(&source, backend)
-        .compiler(compiler.clone())
-        .out_dir(folder)
-        .linkage(Linkage::Static)
-        .fast(true)
-        .raw(true)
+fn build(source: &Source, backend: Backend, compiler: &Compiler) -> Artifact {
+    let build = source.build(backend).compiler(compiler.clone());
+    let build = build.linkage(Linkage::Static).raw(true);
+    build
         .run()
         .unwrap_or_else(|error| panic!("{backend}: {error}"))
 }
 
 #[test]
 fn declared_functions_are_exported() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("raw", PROGRAM) else {
         return;
-    }
-    let backends = [
-        Backend::C,
-        Backend::Multicore,
-        Backend::OpenCl,
-        Backend::Cuda,
-        Backend::Hip,
-    ];
+    };
     let mut seen = BTreeSet::new();
     for compiler in Compiler::all() {
-        for backend in backends {
+        for backend in BACKENDS {
             eprintln!("{} {backend}", compiler.version());
-            let artifact = build(backend, &compiler, "raw");
+            let artifact = build(&source, backend, &compiler);
             let bindings = artifact.bindings().unwrap();
             let mut declared = declared(&bindings);
             for function in [
@@ -104,9 +91,9 @@ fn declared_functions_are_exported() {
 
 #[test]
 fn missing_libclang_is_an_error() {
-    if support::no_compiler() {
+    let Some(source) = Source::to_compile("raw-without-libclang", PROGRAM) else {
         return;
-    }
+    };
     const VARIABLE: &str = "LIBCLANG_PATH";
     const NOWHERE: &str = "/nonexistent";
     if std::env::var(VARIABLE).as_deref() != Ok(NOWHERE) {
@@ -124,7 +111,7 @@ fn missing_libclang_is_an_error() {
         return;
     }
     let compiler = Compiler::find().unwrap();
-    let error = build(Backend::C, &compiler, "raw-without-libclang")
+    let error = build(&source, Backend::C, &compiler)
         .bindings()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Bindings);
