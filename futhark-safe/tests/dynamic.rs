@@ -2,21 +2,18 @@
 #![expect(unsafe_code, reason = "tests unsafe functions")]
 
 use std::error::Error as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, ElemType, Error, ErrorKind, RawMemory};
+use futhark_safe::{Backend, Config, ElemType, ErrorKind, RawMemory};
+use futhark_sys::load;
 
-use super::support::{self, each, each_of};
-
-fn start(library: &Library) -> Context {
-    Context::new(library, &Config::new()).unwrap()
-}
+use super::support::{self, call_one, each, each_of, start};
 
 fn total(ctx: &Context, xs: &Value) -> i64 {
-    match ctx.call("total", vec![Arg::Borrow(xs)]).unwrap()[..] {
-        [Value::Scalar(Scalar::I64(total))] => total,
-        ref other => panic!("total returned {other:?}"),
+    match call_one(ctx, "total", vec![Arg::Borrow(xs)]).unwrap() {
+        Value::Scalar(Scalar::I64(total)) => total,
+        other => panic!("total returned {other:?}"),
     }
 }
 
@@ -39,30 +36,9 @@ fn foreign_libraries_are_rejected() {
     // The loader of the system would block until a process writes to it.
     let fifo = support::fifo("no-libraries/fifo.so");
     let old = compile("old.so", "const unsigned fut_table[64] = { 1, 256 };\n");
-    use futhark_sys::load;
-    for (file, words, kind) in [
-        (
-            folder.join("nothing-here.so"),
-            "nothing-here.so",
-            load::ErrorKind::File,
-        ),
-        (text, "text.so", load::ErrorKind::File),
-        (fifo, "not a regular file", load::ErrorKind::File),
-        (other, "fut_table", load::ErrorKind::Symbol),
-        (
-            old,
-            "another version of futhark-sys",
-            load::ErrorKind::Table,
-        ),
-        // The folders of the system are not searched.
-        (
-            PathBuf::from("libm.so.6"),
-            "libm.so.6: cannot open",
-            load::ErrorKind::File,
-        ),
-    ] {
+    let refused = |file: &Path, words: &str, kind: load::ErrorKind| {
         // SAFETY: none of the files has code that runs on load.
-        let error = unsafe { Library::open(&file) }.unwrap_err();
+        let error = unsafe { Library::open(file) }.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Load, "{error}");
         let text = format!("{error:#}");
         assert!(text.contains(words), "{text}");
@@ -70,7 +46,15 @@ fn foreign_libraries_are_rejected() {
         let cause = error.source().unwrap().downcast_ref::<load::Error>();
         assert_eq!(cause.unwrap().kind(), kind, "{text}");
         assert_eq!(text.matches(&cause.unwrap().to_string()).count(), 1);
-    }
+    };
+    use load::ErrorKind::{File, Symbol, Table};
+    refused(&folder.join("nothing-here.so"), "nothing-here.so", File);
+    refused(&text, "text.so", File);
+    refused(&fifo, "not a regular file", File);
+    refused(&other, "fut_table", Symbol);
+    refused(&old, "another version of futhark-sys", Table);
+    // The folders of the system are not searched.
+    refused(Path::new("libm.so.6"), "libm.so.6: cannot open", File);
 }
 
 /// Each error prints its own message once, and its sources only in `{:#}` and `{:?}`.
@@ -86,21 +70,7 @@ fn an_error_of_a_build_has_that_of_the_compilers_as_its_source() {
     std::fs::write(&wrong, "entry f (x: i32) : i32 = y\n").unwrap();
     let blocked = folder.join("blocked");
     std::fs::write(&blocked, "a file where the folder should be").unwrap();
-    for (source, out, kind, words) in [
-        (&wrong, &folder, compile::ErrorKind::Program, "Unknown name"),
-        (
-            &folder.join("none.fut"),
-            &folder,
-            compile::ErrorKind::NoSource,
-            "does not exist",
-        ),
-        (
-            &support::program("failures.fut"),
-            &blocked,
-            compile::ErrorKind::Io,
-            "cannot create the folder",
-        ),
-    ] {
+    let refused = |source: &Path, out: &Path, kind: compile::ErrorKind, words: &str| {
         let build = compile::Build::new(source, Backend::C).compiler(compiler.clone());
         let error = Library::build(&build.out_dir(out)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Compile, "{error}");
@@ -108,12 +78,22 @@ fn an_error_of_a_build_has_that_of_the_compilers_as_its_source() {
         let cause = cause.downcast_ref::<compile::Error>().unwrap();
         assert_eq!(cause.kind(), kind, "{cause:?}");
         let io = cause.source().map(|io| io.is::<std::io::Error>());
-        assert_eq!(io, (kind == compile::ErrorKind::Io).then_some(true));
+        assert_eq!(io, (kind == Io).then_some(true));
         assert!(cause.to_string().contains(words), "{cause}");
         assert!(!error.to_string().contains(words), "{error}");
         assert_eq!(format!("{error:#}"), format!("{error}: {cause:#}"));
         assert_eq!(format!("{error:?}"), format!("{error:#}"));
-    }
+    };
+    use compile::ErrorKind::{Io, NoSource, Program};
+    refused(&wrong, &folder, Program, "Unknown name");
+    refused(
+        &folder.join("none.fut"),
+        &folder,
+        NoSource,
+        "does not exist",
+    );
+    let good = support::program("failures.fut");
+    refused(&good, &blocked, Io, "cannot create the folder");
 }
 
 #[test]
@@ -156,31 +136,24 @@ fn raw_memory_is_borrowed_in_both_directions() {
 #[test]
 fn every_variant_of_a_sum_with_fixed_sizes_can_be_constructed() {
     let i32s = |ctx: &Context, xs: &[i32]| Value::from(ctx.array(xs).unwrap());
-    let call = |ctx: &Context, entry: &str, sum: Value| {
-        let outputs = ctx.call(entry, vec![Arg::Borrow(&sum)])?;
-        Ok::<_, Error>(outputs)
-    };
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/sums/fixed_sizes.fut");
     each_of(&program, |library| {
         let ctx = &start(library);
         let sum = |ty: &str, variant: &str, payload: &[&Value]| {
             Value::from(ctx.sum(ty, variant, payload).unwrap())
         };
-        let total = |sum: Value| match call(ctx, "total", sum).unwrap()[..] {
-            [Value::Scalar(Scalar::I64(total))] => total,
-            ref other => panic!("total returned {other:?}"),
-        };
         let single = sum("order", "single", &[&3i32.into(), &4i64.into()]);
-        assert_eq!(total(single), 7);
-        assert_eq!(total(sum("order", "none", &[])), 0);
-        assert_eq!(total(sum("order", "bulk", &[&i32s(ctx, &[5, 6])])), 11);
+        assert_eq!(total(ctx, &single), 7);
+        assert_eq!(total(ctx, &sum("order", "none", &[])), 0);
+        let bulk = sum("order", "bulk", &[&i32s(ctx, &[5, 6])]);
+        assert_eq!(total(ctx, &bulk), 11);
         // The component of the variant itself keeps its size.
         let empty = sum("order", "bulk", &[&i32s(ctx, &[])]);
-        assert!(call(ctx, "total", empty).is_err());
+        assert!(call_one(ctx, "total", vec![Arg::Borrow(&empty)]).is_err());
 
-        let weight = |sum: Value| match call(ctx, "weight", sum).unwrap()[..] {
-            [Value::Scalar(Scalar::F64(weight))] => weight,
-            ref other => panic!("weight returned {other:?}"),
+        let weight = |sum: Value| match call_one(ctx, "weight", vec![Arg::Borrow(&sum)]).unwrap() {
+            Value::Scalar(Scalar::F64(weight)) => weight,
+            other => panic!("weight returned {other:?}"),
         };
         let three: Value = ctx.array(&[1f64, 2.0, 4.0]).unwrap().into();
         let grid: Value = ctx.array_nd(&[2, 3], &[2i16; 6]).unwrap().into();

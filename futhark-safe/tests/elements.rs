@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use futhark_safe::compile::Compiler;
-use futhark_safe::dynamic::{Arg, Array, Context, Library, Opaque, Scalar, Value};
-use futhark_safe::{Backend, Config, ElemType, ErrorKind};
+use futhark_safe::dynamic::{Arg, Context, Opaque, Scalar, Value};
+use futhark_safe::{Backend, ElemType, ErrorKind};
+use support::{call_one, read, says};
 
 /// The program, and the compiler for it; `None` if these tests are skipped.
 fn newer_compiler() -> Option<&'static (PathBuf, Compiler)> {
@@ -25,19 +26,15 @@ fn newer_compiler() -> Option<&'static (PathBuf, Compiler)> {
     NEWER.as_ref()
 }
 
-fn library(backend: Backend) -> Option<Library> {
-    let (program, compiler) = newer_compiler()?;
-    Some(support::library_of(program, backend, compiler))
-}
-
 fn each(mut check: impl FnMut(&Context)) {
+    let Some((program, compiler)) = newer_compiler() else {
+        return;
+    };
     for backend in support::backends() {
-        let Some(library) = library(backend) else {
-            return;
-        };
         eprintln!("{backend}");
+        let library = support::library_of(program, backend, compiler);
         let _device = (backend == Backend::OpenCl).then(support::lock_device);
-        check(&Context::new(&library, &Config::new()).unwrap());
+        check(&support::start(&library));
     }
 }
 
@@ -62,17 +59,11 @@ fn block(ctx: &Context, shape: [usize; 2]) -> Value {
 }
 
 fn field<T: futhark_safe::Element>(array: &Opaque, name: &str) -> Vec<T> {
-    match array.project(name).unwrap() {
-        Value::Array(array) => array.to_vec().unwrap(),
-        other => panic!("field {name} is {other:?}"),
-    }
+    read(&array.project(name).unwrap()).unwrap()
 }
 
 fn opaque(ctx: &Context, entry: &str, args: Vec<Arg<'_>>) -> Opaque {
-    match ctx.call(entry, args).unwrap().remove(0) {
-        Value::Opaque(opaque) => opaque,
-        other => panic!("{entry} returned {other:?}"),
-    }
+    support::opaque(call_one(ctx, entry, args).unwrap())
 }
 
 fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
@@ -80,25 +71,6 @@ fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
         [Value::Scalar(Scalar::F32(sum))] => sum,
         ref other => panic!("{entry} returned {other:?}"),
     }
-}
-
-#[test]
-fn arrays_of_two_dimensions_support_new_and_set() {
-    each(|ctx| {
-        let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
-        let elements: Vec<&Value> = pts.iter().collect();
-        let mut grid = ctx
-            .array_from_values_nd("[][]pt", &[2, 3], &elements)
-            .unwrap();
-        grid.set(&[1, 0], &pts[5]).unwrap();
-        assert_eq!(grid.shape().unwrap(), [2, 3]);
-        assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
-        for wrong in [[2, 0], [0, 3], [-1, 0], [0, i64::MAX]] {
-            let error = grid.set(&wrong, &pts[0]).unwrap_err();
-            assert!(error.to_string().contains("shape [2, 3]"), "{error}");
-        }
-        assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
-    });
 }
 
 #[test]
@@ -114,14 +86,14 @@ fn elements_of_different_sizes_are_rejected() {
         // Corresponding parts of all elements must have the same shape; the generated C does not
         // check this.
         let long = row(ctx, 3, &[5.0, 6.0, 7.0]);
-        let error = ctx.array_from_values("[]row", &[&a, &long]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let words = "expected parts of equal shapes, got [3] in element 1 and [2] in element 0";
-        assert!(error.to_string().contains(words), "{error}");
-        let error = rows.set(&[1], &long).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        says(
+            ctx.array_from_values("[]row", &[&a, &long]),
+            ErrorKind::InvalidArgument,
+            words,
+        );
         let words = "expected an element with a part of shape [2], as in the array, got [3]";
-        assert!(error.to_string().contains(words), "{error}");
+        says(rows.set(&[1], &long), ErrorKind::InvalidArgument, words);
         // The array is unchanged, and the context works.
         assert_eq!(field::<f32>(&rows, "xs"), [3.0, 4.0, 3.0, 4.0]);
         assert_eq!(sum(ctx, "sum_rows", rows), 28.0);
@@ -151,10 +123,8 @@ fn arrays_of_sums_support_new_and_set() {
             .array_from_values("[]shape", &[&elements[1], &elements[0], &elements[1]])
             .unwrap();
         let variants: Vec<_> = (0..3)
-            .map(|i| match made.index(&[i]).unwrap() {
-                Value::Opaque(shape) => shape.variant().unwrap(),
-                other => panic!("{other:?}"),
-            })
+            .map(|i| support::opaque(made.index(&[i]).unwrap()))
+            .map(|shape| shape.variant().unwrap())
             .collect();
         assert_eq!(variants, ["box", "dot", "box"]);
         shapes.set(&[2], &square).unwrap();
@@ -179,14 +149,9 @@ fn values_that_share_memory_do_not_change() {
         points.set(&[1], &nine).unwrap();
         let whole = Value::from(points);
         let alias = opaque(ctx, "identity", vec![Arg::Borrow(&whole)]);
-        let Value::Opaque(mut points) = whole else {
-            panic!("expected an opaque value")
-        };
+        let mut points = support::opaque(whole);
         points.set(&[2], &nine).unwrap();
-        let Value::Array(column) = column else {
-            panic!("expected an array")
-        };
-        assert_eq!(Array::to_vec::<i32>(&column).unwrap(), [0, 1, 2]);
+        assert_eq!(read::<i32>(&column).unwrap(), [0, 1, 2]);
         assert_eq!(field::<i32>(&alias, "n"), [0, 9, 2]);
         assert_eq!(field::<i32>(&points, "n"), [0, 9, 9]);
     });
@@ -198,10 +163,8 @@ fn elements_whose_total_size_overflows_are_an_error() {
     each(|ctx| {
         let wide = block(ctx, [1 << 62, 0]);
         let error = ctx.array_from_values("[]block", &[&wide, &wide]);
-        let error = error.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         let words = "an array of shape [2] with elements that have a part of shape [4611686018427387904][0] is larger";
-        assert!(error.to_string().contains(words), "{error}");
+        says(error, ErrorKind::InvalidArgument, words);
         // One alone does not overflow.
         let one = ctx.array_from_values("[]block", &[&wide]).unwrap();
         assert!(field::<u8>(&one, "bytes").is_empty());

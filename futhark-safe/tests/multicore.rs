@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
 
-const THREADS: usize = 4;
 const RUNS: usize = 25;
 const ROWS: usize = 16;
 
@@ -35,15 +34,8 @@ impl Place {
 }
 
 fn libraries() -> Vec<Library> {
-    let compilers = support::compilers();
-    compilers
-        .iter()
-        .map(|c| support::library("failures.fut", Backend::Multicore, c))
-        .collect()
-}
-
-fn context(library: &Library) -> Context {
-    Context::new(library, &Config::new().num_threads(THREADS)).unwrap()
+    let library = |c| support::library("failures.fut", Backend::Multicore, &c);
+    support::compilers().into_iter().map(library).collect()
 }
 
 fn call(context: &Context, entry: &str, columns: &[Vec<i64>]) -> Result<Vec<Value>, Error> {
@@ -124,7 +116,7 @@ fn expect_losses(entry: &str, warm_up: &[Vec<i64>], fail: impl Fn(Place) -> Vec<
         let before = threads();
         for place in [Place::Caller, Place::Worker] {
             for run in 0..RUNS {
-                let context = context(&library);
+                let context = support::start(&library);
                 warm(&context, entry, warm_up);
                 let error = call(&context, entry, &fail(place)).unwrap_err();
                 assert_eq!(
@@ -148,7 +140,7 @@ fn expect_losses(entry: &str, warm_up: &[Vec<i64>], fail: impl Fn(Place) -> Vec<
             "a thread is spinning"
         );
         // A new context works.
-        warm(&context(&library), entry, warm_up);
+        warm(&support::start(&library), entry, warm_up);
     }
 }
 
@@ -169,7 +161,7 @@ fn expect_errors(
 ) {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
     for library in libraries() {
-        let context = context(&library);
+        let context = support::start(&library);
         warm(&context, entry, warm_up);
         for place in [Place::Caller, Place::Worker] {
             for run in 0..RUNS {
@@ -183,11 +175,12 @@ fn expect_errors(
                 );
                 let xs: Vec<i64> = (0..100).collect();
                 let good = call(&context, "good_map", std::slice::from_ref(&xs)).unwrap();
-                let Value::Array(good) = &good[0] else {
-                    panic!("an array")
-                };
                 let expected: Vec<i64> = xs.iter().map(|x| x * (0..2000).sum::<i64>()).collect();
-                assert_eq!(good.to_vec::<i64>().unwrap(), expected, "{place:?} {run}");
+                assert_eq!(
+                    support::read::<i64>(&good[0]).unwrap(),
+                    expected,
+                    "{place:?} {run}"
+                );
             }
         }
     }
@@ -229,7 +222,7 @@ fn a_context_is_freed_after_a_loop_without_iterations() {
         let library = support::library_of(&program, Backend::Multicore, &compiler);
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {
-            let context = context(&library);
+            let context = support::start(&library);
             let empty: Value = context.array_nd::<f32>(&[0, 3], &[]).unwrap().into();
             for _ in 0..10 {
                 context.call("sums", vec![Arg::Borrow(&empty)]).unwrap();
@@ -257,8 +250,7 @@ fn exceeding_the_table_of_tracked_mutexes_is_an_error() {
     let program = support::program("failures.fut");
     let build = support::build(&program, Backend::Multicore, &compiler).flag("-DFUT_MAX_HELD=0");
     let library = Library::build(&build).unwrap();
-    let config = Config::new().num_threads(THREADS);
-    let error = Context::new(&library, &config).unwrap_err();
+    let error = Context::new(&library, &Config::new().num_threads(4)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Start);
     assert!(error.to_string().contains("more mutexes"), "{error}");
 }

@@ -3,22 +3,14 @@
 use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Stored, Value};
 use futhark_safe::{Backend, Config, ErrorKind, Untrusted};
 
-use super::support;
+use super::support::{self, says};
 
 fn library(backend: Backend, compiler: &futhark_safe::compile::Compiler) -> Library {
     support::library("../typed/programs/stored.fut", backend, compiler)
 }
 
-fn on_c() -> Option<Context> {
-    let compiler = support::newest()?;
-    Some(Context::new(&library(Backend::C, &compiler), &Config::new()).unwrap())
-}
-
 fn opaque(ctx: &Context, entry: &str, args: Vec<Arg<'_>>) -> Opaque {
-    match ctx.call(entry, args).unwrap().remove(0) {
-        Value::Opaque(opaque) => opaque,
-        other => panic!("{entry} returned {other:?}"),
-    }
+    support::opaque(support::call_one(ctx, entry, args).unwrap())
 }
 
 fn sizes(ctx: &Context) -> Opaque {
@@ -78,9 +70,11 @@ fn values_are_restored_on_any_backend_of_one_compiler() {
         }
         let other = support::library("failures.fut", Backend::C, &compiler);
         let other = Context::new(&other, &Config::new()).unwrap();
-        let error = other.restore(&first[0]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
-        assert!(error.to_string().contains("another program"), "{error}");
+        says(
+            other.restore(&first[0]),
+            ErrorKind::Restore,
+            "another program",
+        );
         // Layouts may differ between versions of the compiler.
         let ours = &contexts[0];
         for (theirs, stored) in &compilers {
@@ -99,9 +93,10 @@ fn values_are_restored_on_any_backend_of_one_compiler() {
 #[cfg(feature = "serde")]
 #[test]
 fn serde_deserializes_untrusted_values() {
-    let Some(ctx) = on_c() else {
+    let Some(compiler) = support::newest() else {
         return;
     };
+    let ctx = support::start(&library(Backend::C, &compiler));
     let stored = sizes(&ctx).store().unwrap();
     let json = serde_json::to_string(&stored).unwrap();
     assert!(json.starts_with("[137,70,85,84,13,10,26,10,1,"), "{json}");

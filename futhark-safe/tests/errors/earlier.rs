@@ -1,25 +1,20 @@
 //! GPU failures that a later operation reports with the name of the failed call.
 
-use futhark_safe::dynamic::{Arg, Context, Opaque, Value};
+use futhark_safe::dynamic::{Arg, Context, Value};
 use futhark_safe::{Error, ErrorKind};
 
-use super::{array, each_on_opencl, read, scalars, start};
+use super::support::{array, call_one, each_on_opencl, opaque, read, scalars, start};
 
 fn each(check: impl Fn(&Context)) {
     each_on_opencl(|library| check(&start(library)));
 }
 
 fn call(ctx: &Context, entry: &str, args: &[&Value]) -> Result<Value, Error> {
-    let args = args.iter().map(|&value| Arg::Borrow(value)).collect();
-    Ok(ctx.call(entry, args)?.remove(0))
-}
-
-fn row(ctx: &Context) -> Opaque {
-    let args = vec![Arg::Consume(1i64.into()), Arg::Consume(array(ctx, &[1, 2]))];
-    match ctx.call("row", args).unwrap().remove(0) {
-        Value::Opaque(row) => row,
-        other => panic!("a record, not {other:?}"),
-    }
+    call_one(
+        ctx,
+        entry,
+        args.iter().map(|&arg| Arg::Borrow(arg)).collect(),
+    )
 }
 
 fn calls(error: &Error) -> Vec<&str> {
@@ -32,15 +27,10 @@ type Operations<'a> = Vec<(&'static str, Box<dyn Fn() -> Result<(), Error> + 'a>
 #[test]
 fn each_operation_that_waits_names_the_call_that_failed() {
     each(|ctx| {
-        let (xs, good, bad) = (
-            array(ctx, &[10, 20, 30]),
-            array(ctx, &[0]),
-            array(ctx, &[5]),
-        );
-        let Value::Array(numbers) = array(ctx, &[7, 8]) else {
-            panic!("an array")
-        };
-        let row = row(ctx);
+        let [xs, good, bad] = [&[10, 20, 30][..], &[0], &[5]].map(|data| array(ctx, data));
+        let numbers = ctx.array(&[7i64, 8]).unwrap();
+        let args = vec![Arg::Consume(1i64.into()), Arg::Consume(array(ctx, &[1, 2]))];
+        let row = opaque(call_one(ctx, "row", args).unwrap());
         let stored = row.store().unwrap();
         let shared = call(ctx, "gather", &[&xs, &good]).unwrap();
         ctx.sync().unwrap();
@@ -80,11 +70,11 @@ fn each_operation_that_waits_names_the_call_that_failed() {
             assert!(error.to_string().starts_with(&start), "{error}");
             // Only one operation reports it; the failed value keeps it.
             run().unwrap();
-            let again = read(&failed).unwrap_err();
+            let again = read::<i64>(&failed).unwrap_err();
             assert_eq!(calls(&again), ["entry point gather"], "{again}");
             assert!(again.is_from_earlier_call());
         }
-        assert_eq!(read(&shared).unwrap(), [10]);
+        assert_eq!(read::<i64>(&shared).unwrap(), [10]);
     });
 }
 
@@ -100,7 +90,10 @@ fn all_possibly_failed_calls_are_named() {
         let error = ctx.sync().unwrap_err();
         assert_eq!(calls(&error), ["entry point gather"]);
         for value in [&before, &failed, &after] {
-            assert_eq!(calls(&read(value).unwrap_err()), ["entry point gather"]);
+            assert_eq!(
+                calls(&read::<i64>(value).unwrap_err()),
+                ["entry point gather"]
+            );
         }
         // `bounds_map` has checks, which all succeed.
         let three = array(ctx, &[0, 1, 2]);
@@ -114,7 +107,7 @@ fn all_possibly_failed_calls_are_named() {
         let names = "one of the earlier calls failed (entry point gather, entry point bounds_map)";
         assert!(text.contains(names), "{text}");
         for value in [failed, other.unwrap()] {
-            assert_eq!(calls(&read(&value).unwrap_err()), both);
+            assert_eq!(calls(&read::<i64>(&value).unwrap_err()), both);
         }
     });
 }
@@ -122,11 +115,7 @@ fn all_possibly_failed_calls_are_named() {
 #[test]
 fn a_call_with_an_internal_wait_reports_its_own_failure() {
     each(|ctx| {
-        let (xs, good, bad) = (
-            array(ctx, &[10, 20, 30]),
-            array(ctx, &[0]),
-            array(ctx, &[5]),
-        );
+        let [xs, good, bad] = [&[10, 20, 30][..], &[0], &[5]].map(|data| array(ctx, data));
         let own = call(ctx, "gather_total", &[&xs, &bad]).unwrap_err();
         assert!(!own.is_from_earlier_call());
         assert_eq!(calls(&own), ["entry point gather_total"]);
@@ -145,13 +134,13 @@ fn a_call_with_an_internal_wait_reports_its_own_failure() {
             either.to_string().contains("one of these calls failed"),
             "{either}"
         );
-        assert_eq!(calls(&read(&pending).unwrap_err()), both);
+        assert_eq!(calls(&read::<i64>(&pending).unwrap_err()), both);
         // A failure on the host belongs to its own call. The wait after it confirms the results of
         // other calls.
         let pending = call(ctx, "gather", &[&xs, &good]).unwrap();
         let own = ctx.call("array_top", scalars(&[-5])).unwrap_err();
         assert_eq!(calls(&own), ["entry point array_top"]);
         assert!(own.also().is_none(), "{own}");
-        assert_eq!(read(&pending).unwrap(), [10]);
+        assert_eq!(read::<i64>(&pending).unwrap(), [10]);
     });
 }

@@ -13,8 +13,8 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futhark_safe::compile::{Build, Compiler};
-use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
-use futhark_safe::{Backend, Config, Error};
+use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Scalar, Value};
+use futhark_safe::{Backend, Config, Element, Error, ErrorKind};
 
 /// If set, tests use every installed compiler on every backend.
 const FULL: &str = "FUTHARK_TESTS_FULL";
@@ -172,6 +172,47 @@ pub fn library_of(source: &Path, backend: Backend, compiler: &Compiler) -> Libra
             .unwrap_or_else(|error| panic!("{} for {backend}: {error}", source.display()))
     })
     .clone()
+}
+
+/// A context, with four threads on multicore.
+pub fn start(library: &Library) -> Context {
+    let config = match library.backend() {
+        Backend::Multicore => Config::new().num_threads(4),
+        _ => Config::new(),
+    };
+    Context::new(library, &config).unwrap()
+}
+
+pub fn array(ctx: &Context, data: &[i64]) -> Value {
+    ctx.array(data).unwrap().into()
+}
+
+/// The elements of an array.
+pub fn read<T: Element>(value: &Value) -> Result<Vec<T>, Error> {
+    match value {
+        Value::Array(array) => array.to_vec(),
+        other => panic!("expected an array, got {other:?}"),
+    }
+}
+
+pub fn opaque(value: Value) -> Opaque {
+    match value {
+        Value::Opaque(opaque) => opaque,
+        other => panic!("expected an opaque value, got {other:?}"),
+    }
+}
+
+/// Calls an entry point that has one result.
+pub fn call_one(ctx: &Context, entry: &str, args: Vec<Arg<'_>>) -> Result<Value, Error> {
+    Ok(ctx.call(entry, args)?.remove(0))
+}
+
+/// Expects an error of this kind, with these words.
+#[track_caller]
+pub fn says<T>(result: Result<T, Error>, kind: ErrorKind, words: &str) {
+    let error = result.map(drop).unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
 }
 
 /// Arguments that are scalars.

@@ -18,8 +18,6 @@ entry point (x: f64) (y: f64) : pt = { x, y }
 
 entry points [n] (xs: [n]f64) (ys: [n]f64) : [n]pt = map2 (\x y -> { x, y }) xs ys
 
-entry total [n] (ps: [n]pt) : f64 = f64.sum (map (\p -> p.x + p.y) ps)
-
 entry circle (r: f64) : shape = #circle r
 
 entry segment (p: pt) (q: pt) : shape = #segment p q
@@ -48,6 +46,7 @@ entry weight [n] (items: [n]item) : i32 = i32.sum (map (.weight) items)
 
 entry track [n] (xs: [n]f64) : track = #seen (map (\x -> { a = x, b = x }) xs)
 
-entry gather [n] (xs: [n]f64) (is: []i64) : []pt = map (\i -> { x = xs[i], y = 0 }) is
+type~ buffer = { data: []i32, tag: i32 }
 
-entry element [n] (xs: [n]i32) (i: i64) : i32 = xs[i]
+-- Consumes a record and changes its array in place.
+entry poke_buffer (b: *buffer) (v: i32) : *[]i32 = b.data with [0] = v
