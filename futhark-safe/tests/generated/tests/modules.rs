@@ -1,7 +1,9 @@
 //! Properties of all generated modules. That they compile is tested by building this crate.
 
 use futhark_safe::ErrorKind;
-use futhark_safe_generated_tests::{MODULES, Module, golden_entries, golden_nothing};
+use futhark_safe_generated_tests::{
+    MODULES, Module, golden_entries, golden_nothing, golden_records, golden_sums,
+};
 
 /// Its error names the program.
 #[test]
@@ -13,18 +15,10 @@ fn a_program_without_tables_cannot_start() {
     assert!(error.to_string().contains("golden_nothing"), "{error}");
 }
 
-/// Prints and limits the number of lines per entry point.
 #[test]
 fn generated_code_is_short() {
     let all: Vec<usize> = MODULES.iter().flat_map(entry_points).collect();
     let (entries, lines) = (all.len(), all.iter().sum::<usize>());
-    let tenths = 10 * lines / entries;
-    let most = all.iter().max().unwrap();
-    eprintln!(
-        "{entries} entry points of {}.{} lines each, the longest of {most}",
-        tenths / 10,
-        tenths % 10
-    );
     assert!(
         lines <= 12 * entries,
         "{lines} lines for {entries} entry points"
@@ -52,4 +46,11 @@ fn generated_code_has_no_unsafe() {
             assert!(!line.contains("unsafe"), "{}: {line}", module.name);
         }
     }
+}
+
+#[test]
+fn values_are_send_and_sync() {
+    fn go<T: Send + Sync>() {}
+    go::<golden_records::Mixed>();
+    go::<golden_sums::ShapeVariant>();
 }

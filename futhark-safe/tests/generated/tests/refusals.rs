@@ -1,5 +1,5 @@
-//! Mistakes with values that the Rust compiler rejects. Each file in `refused` contains one, and
-//! `accepted.rs` the same code without it.
+//! Mistakes with values that the Rust compiler rejects. Each file in `refused` contains one; its messages show that
+//! nothing else in it is wrong.
 //!
 //! The files declare modules of their own instead of importing those of this crate.
 //! rustc shortens the path of a type to its name where no other crate in scope has a type of
