@@ -10,12 +10,10 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, ElemType};
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
-use super::batch::Batch;
 use super::buffer::{leak_if_lost, try_vec};
-use super::context::{Core, expect_none_held};
-use super::records::unsupported;
-use super::table::backend_of;
-use super::trace;
+use super::context::{Core, Transfers};
+use super::table::{backend_of, unsupported};
+use super::trace::{self, expect_none_held};
 use super::value::{Handle, make_unique};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -288,11 +286,11 @@ pub(super) unsafe fn create_from(
     shape: &[usize],
     data: *const c_void,
     len: usize,
-    batch: Option<&Batch<'_>>,
+    batch: Option<&Transfers>,
 ) -> Result<Handle> {
     let array = array_type(core, ty, elem, shape.len())?;
     expect_count(shape, elem, len)?;
-    let _span = trace::transfer(core, NEW, len * elem.size());
+    let _span = trace::transfer(core.table(), NEW, len * elem.size());
     let create = array.raw().create.expect("every array can be made");
     // Whether the end of the batch waits, not this call.
     let later = i32::from(batch.is_some());
@@ -339,10 +337,10 @@ pub(super) unsafe fn read_to(
     array: &Handle,
     to: *mut u8,
     size: usize,
-    batch: Option<&Batch<'_>>,
+    batch: Option<&Transfers>,
 ) -> Result<()> {
     let core = array.core();
-    let _span = trace::transfer(core, READ, size);
+    let _span = trace::transfer(core.table(), READ, size);
     if batch.is_none()
         && !core.table().is_gpu()
         && !core.has_failed()
@@ -359,7 +357,7 @@ pub(super) unsafe fn read_to(
     let input = [array.value(READ)?.cast_const(), (&raw const later).cast()];
     // SAFETY: T; V; the caller promises that `to` is large enough; S: it is written when this
     // returns, or when the batch has ended.
-    unsafe { core.run(READ, values, &[to.cast()], &input, [array], batch) }.map(drop)
+    unsafe { core.run(READ, values, &[to.cast()], &input, [array.serial()], batch) }.map(drop)
 }
 
 /// All elements, in row-major order.
@@ -387,7 +385,7 @@ unsafe fn read_all<T>(array: &Handle, n: usize, elem: ElemType) -> Result<Vec<T>
     // SAFETY: the capacity is that of all elements.
     let read = unsafe { read_to(array, vec.as_mut_ptr().cast(), n * size_of::<T>(), None) };
     if let Err(error) = read {
-        return Err(leak_if_lost(array, vec, error));
+        return Err(leak_if_lost(array.core().table(), vec, error));
     }
     // SAFETY: S: all elements are written; the caller promises the rest.
     unsafe { complete(&mut vec, n, elem) };
@@ -440,7 +438,7 @@ pub(crate) fn index(
 ) -> Result<(ElemType, Scalar8)> {
     let (elem, _) = length(array, "index")?;
     expect_index(array, indices, bounds)?;
-    let ty = array.table_type();
+    let (core, ty) = (array.core(), array.table_type());
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     ready(array, "index")?;
     // A device that is lost meanwhile may still write, so its target must not be the stack.
@@ -451,9 +449,9 @@ pub(crate) fn index(
     // SAFETY: T; V; there are as many indices as dimensions, and eight bytes for the result;
     // T: outside of the array the C function reads nothing and fails; S: the element is
     // written when this returns.
-    let called = unsafe { (array.core()).run("index", index, &out, &input, [array], None) };
+    let called = unsafe { core.run("index", index, &out, &input, [array.serial()], None) };
     if let Err(error) = called {
-        return Err(leak_if_lost(array, place, error));
+        return Err(leak_if_lost(core.table(), place, error));
     }
     Ok((elem, place[0]))
 }
@@ -554,7 +552,7 @@ impl<T: Element> Host<T> {
     pub(crate) fn elements_mut(&mut self) -> Result<&mut [T]> {
         let core = Arc::clone(self.array.core());
         let mut locked = core.locked();
-        locked.expect_valid([&self.array])?;
+        locked.expect_valid([self.array.serial()])?;
         // Should anything below unwind, no elements are left: their memory is freed with the original
         // when a copy has taken its place.
         let original = mem::replace(
@@ -686,7 +684,7 @@ fn ready(array: &Handle, operation: &'static str) -> Result<()> {
         return Ok(());
     }
     let mut locked = array.core().locked();
-    locked.expect_valid([array])?;
+    locked.expect_valid([array.serial()])?;
     locked.wait(operation)
 }
 

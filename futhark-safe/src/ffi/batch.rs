@@ -17,14 +17,14 @@
 use std::borrow::Cow;
 use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futhark_manifest::ElemType;
 
 use super::array::{READ, complete, create_from, expect_length, length_of, read_to};
 use super::buffer::try_vec;
-use super::context::{Core, Locked, expect_none_held};
-use super::failure::Serial;
+use super::context::{Core, Transfers};
+use super::trace::expect_none_held;
 use super::value::Handle;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -32,18 +32,10 @@ use crate::error::{Error, ErrorKind, Result};
 /// The transfers of a batch that were started.
 pub(crate) struct Batch<'env> {
     core: Arc<Core>,
-    // Invariant in 'env: without that, the closure could shorten it to the lifetime of its variables.
-    pending: Mutex<Pending<'env>>,
-}
-
-#[derive(Default)]
-struct Pending<'env> {
-    /// The device may access host memory.
-    started: bool,
-    /// The distinct serials of the transfers, each of which is held.
-    serials: Vec<Serial>,
+    transfers: Transfers,
     /// They own the memory of transfers, and are called when the transfers are complete.
-    kept: Vec<Box<dyn FnOnce() + Send + 'env>>,
+    // Behind a lock, so invariant in 'env: without that, the closure could shorten it to the lifetime of its variables.
+    kept: Mutex<Vec<Box<dyn FnOnce() + Send + 'env>>>,
 }
 
 /// The elements of a download, after its batch.
@@ -57,7 +49,8 @@ pub(crate) fn batch<'env, R>(
 ) -> Result<R> {
     let batch = Batch {
         core: Arc::clone(core),
-        pending: Mutex::default(),
+        transfers: Transfers::default(),
+        kept: Mutex::default(),
     };
     expect_none_held();
     let result = catch_unwind(AssertUnwindSafe(|| body(&batch)));
@@ -103,29 +96,9 @@ impl<'env> Batch<'env> {
         &self.core
     }
 
-    fn pending(&self) -> MutexGuard<'_, Pending<'env>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records that a transfer is about to start. Comes after the lock was taken, which can panic: if
-    /// nothing was started, nothing waits for the lock at the end.
-    pub(super) fn starts(&self, locked: &Locked<'_>) {
-        self.pending().started |= locked.table().is_gpu();
-    }
-
-    /// Records a transfer that was started, and returns the serial of its result.
-    pub(super) fn started(&self, locked: &mut Locked<'_>, call: &'static str) -> Serial {
-        let serial = locked.record_pending(call);
-        let mut pending = self.pending();
-        if serial != 0 && pending.serials.last() != Some(&serial) {
-            locked.progress().hold(serial);
-            pending.serials.push(serial);
-        }
-        serial
-    }
-
     fn keep(&self, complete: impl FnOnce() + Send + 'env) {
-        self.pending().kept.push(Box::new(complete));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(Box::new(complete));
     }
 
     /// Frees the memory of a transfer that failed, unless the context was lost: the device may still
@@ -144,7 +117,7 @@ impl<'env> Batch<'env> {
         data: Cow<'env, [T]>,
     ) -> Result<Handle> {
         let data = ManuallyDrop::new(data);
-        let (start, later) = (data.as_ptr().cast(), Some(self));
+        let (start, later) = (data.as_ptr().cast(), Some(&self.transfers));
         // SAFETY: T::ELEM's C type has T's size and takes all its values. A borrowed slice is readable
         // and does not change for 'env, which outlives the batch; owned memory stays until
         // the batch ends, or for ever.
@@ -169,7 +142,14 @@ impl<'env> Batch<'env> {
         }
         // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid; it is borrowed
         // mutably for 'env, which outlives the batch.
-        unsafe { read_to(array, to.as_mut_ptr().cast(), size_of_val(to), Some(self)) }
+        unsafe {
+            read_to(
+                array,
+                to.as_mut_ptr().cast(),
+                size_of_val(to),
+                Some(&self.transfers),
+            )
+        }
     }
 
     /// All elements, in `place` when the batch has ended.
@@ -192,7 +172,14 @@ impl<'env> Batch<'env> {
         let start = memory.as_mut_ptr();
         // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
         // for ever.
-        let read = unsafe { read_to(array, start.cast(), n * size_of::<T>(), Some(self)) };
+        let read = unsafe {
+            read_to(
+                array,
+                start.cast(),
+                n * size_of::<T>(),
+                Some(&self.transfers),
+            )
+        };
         match &read {
             Ok(()) => {
                 let mut elements = ManuallyDrop::into_inner(memory);
@@ -215,15 +202,16 @@ impl<'env> Batch<'env> {
     }
 
     /// Waits for all transfers, and completes them.
-    fn end(&self) -> Ended {
+    fn end(self) -> Ended {
         let no_panic = NoPanic;
-        let pending = mem::take(&mut *self.pending());
+        let kept = self.kept.into_inner();
+        let kept = kept.unwrap_or_else(PoisonError::into_inner);
         let mut ended = Ended {
             waited: Ok(()),
             valid: Ok(()),
         };
         let mut at_rest = true;
-        if pending.started {
+        if let Some(serials) = self.transfers.take() {
             let mut locked = self.core.locked_at_once();
             ended.waited = locked.wait("batch");
             if let Err(error) = &ended.waited
@@ -232,7 +220,7 @@ impl<'env> Batch<'env> {
                 at_rest = locked.drain();
             }
             // Another thread's wait can have failed before this one.
-            for serial in pending.serials {
+            for serial in serials {
                 let progress = locked.progress();
                 ended.valid = ended.valid.and(progress.verdicts([serial]));
                 progress.release(serial);
@@ -240,9 +228,9 @@ impl<'env> Batch<'env> {
         }
         mem::forget(no_panic);
         if !at_rest {
-            mem::forget(pending.kept);
+            mem::forget(kept);
         } else if ended.waited.is_ok() && ended.valid.is_ok() {
-            pending.kept.into_iter().for_each(|complete| complete());
+            kept.into_iter().for_each(|complete| complete());
         }
         ended
     }

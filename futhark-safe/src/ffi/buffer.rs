@@ -2,7 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::value::Handle;
+use futhark_sys::table::Table;
+
 use crate::error::{Error, ErrorKind, Result, counted};
 
 /// The size of a huge page on x86-64, and on other processors with base pages of 4 KiB. A multiple of
@@ -74,8 +75,8 @@ fn prefer_huge_pages(_: *mut c_void, _: usize) {}
 
 /// Leaks memory that a call was writing when its GPU context was lost: the device may still write
 /// to it.
-pub(super) fn leak_if_lost<T>(value: &Handle, vec: Vec<T>, error: Error) -> Error {
-    if error.kind() == ErrorKind::ContextLost && value.core().table().is_gpu() {
+pub(super) fn leak_if_lost<T>(table: &Table, vec: Vec<T>, error: Error) -> Error {
+    if error.kind() == ErrorKind::ContextLost && table.is_gpu() {
         std::mem::forget(vec);
     }
     error

@@ -8,8 +8,8 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::array::describe;
-use super::context::{Core, Locked};
-use super::failure::{Failed, Serial, Stage};
+use super::context::{Core, Failed, Locked, Stage};
+use super::progress::Serial;
 use super::trace;
 use super::value::{Handle, make_unique, returned};
 use crate::elem::Scalar8;
@@ -49,12 +49,6 @@ impl Input<'_> {
             Input::Consumed(handle) => Some(handle),
             Input::ConsumedByMut(handle) => Some(handle),
         }
-    }
-
-    /// The sizes of its arrays, for traces.
-    #[cfg(feature = "tracing")]
-    pub(super) fn sizes(&self) -> Option<String> {
-        self.handle().map(describe)
     }
 }
 
@@ -188,10 +182,15 @@ impl Core {
                 false => ptr::from_mut(&mut output.scalar).cast::<c_void>(),
             };
         }
-        let _span = trace::call(self, || function.label(), inputs);
+        let handles = || inputs.iter().filter_map(Input::handle);
+        let _span = trace::call(
+            self.table(),
+            || function.label(),
+            || handles().map(describe),
+        );
 
         let mut locked = self.locked();
-        locked.expect_valid(inputs.iter().filter_map(Input::handle))?;
+        locked.expect_valid(handles().map(Handle::serial))?;
         let consumes = |slot: &c::Slot| slot.flags & FUT_CONSUMED != 0;
         let consumes = function.inputs().iter().any(consumes);
         if consumes {
@@ -205,7 +204,7 @@ impl Core {
         // type.
         let called = unsafe { locked.call(call, places, arguments, || function.label().into()) };
         if let Err(failed) = called {
-            return Err(failure(&mut locked, number, inputs, failed));
+            return Err(after_failure(&mut locked, number, inputs, failed));
         }
         let serial = match self.table().is_gpu() {
             true => serial_of_results(&mut locked, function, inputs),
@@ -320,7 +319,7 @@ fn make_all_unique(
     Ok(())
 }
 
-/// On GPU backends: the serial of the results of a call that succeeded (see `failure`).
+/// On GPU backends: the serial of the results of a call that succeeded (see `progress`).
 #[inline(never)] // It would take registers from calls on host backends.
 fn serial_of_results(
     locked: &mut Locked<'_>,
@@ -355,7 +354,7 @@ fn spend(locked: &mut Locked<'_>, function: usize, inputs: &mut [Input<'_>], fai
 
 /// The error of a call that failed, after which it spends what the call has consumed through `&mut`.
 #[cold]
-fn failure(
+fn after_failure(
     locked: &mut Locked<'_>,
     number: usize,
     inputs: &mut [Input<'_>],

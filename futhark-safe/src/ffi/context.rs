@@ -25,11 +25,10 @@
 //! [`Locked::call`] calls all operations that can fail, except those that guarantee L exempts, and `context_new`,
 //! `take_back` and `drain`, for which [`Core::new`], `plain` and [`Locked::drain`] read the status. After
 //! a failure the C side has made the context usable again and reports up to two failures: the
-//! call's own, and one that it found while it waited for work of earlier calls. [`Failure::origin`]
-//! determines which calls each of them can belong to.
+//! call's own, and one that it found while it waited for work of earlier calls. [`Locked::failed`] makes one error of
+//! them, and [`Failure::origin`] determines which calls each of them can belong to.
 
-use std::cell::Cell;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,12 +37,11 @@ use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
-use super::batch::Batch;
-use super::failure::{Failed, Failure, Progress, Serial, Unchecked};
+use super::progress::{Progress, Serial, Unchecked};
 use super::settings::{Log, Setting};
-use super::table::{copy_text, no_memory, take_text};
-use super::value::{Handle, returned};
-use crate::error::{Call, Error, ErrorKind, Result, counted};
+use super::table::{copy_text, required};
+use super::trace::count_held;
+use crate::error::{Call, Error, ErrorKind, Origin, Result};
 use crate::observe::Copies;
 
 /// A context of the C side and everything that it owns. All its values share it.
@@ -72,6 +70,8 @@ pub(super) struct State {
     /// An error that no call could return, such as that of a failing `free`. The next call
     /// reports it.
     deferred: Option<Error>,
+    /// The call in which the context was lost.
+    lost_in: Option<Call>,
     progress: Progress,
     /// How often values were copied before they were overwritten.
     copies: Vec<Copies>,
@@ -82,6 +82,37 @@ pub(super) struct ToFree {
     pub(super) value: NonNull<c_void>,
     pub(super) ty: u32,
     pub(super) serial: Serial,
+}
+
+/// The transfers of a batch that were started, for the wait at its end (see `batch`).
+#[derive(Default)]
+pub(super) struct Transfers {
+    /// Their distinct serials, each of which is held. `None`: the device accesses no host memory.
+    serials: Mutex<Option<Vec<Serial>>>,
+}
+
+impl Transfers {
+    fn serials(&self) -> MutexGuard<'_, Option<Vec<Serial>>> {
+        self.serials.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a transfer that was started, and returns the serial of its result.
+    fn started(&self, locked: &mut Locked<'_>, call: &'static str) -> Serial {
+        let serial = locked.record_pending(call);
+        if let Some(serials) = &mut *self.serials()
+            && serials.last() != Some(&serial)
+        {
+            locked.progress().hold(serial);
+            serials.push(serial);
+        }
+        serial
+    }
+
+    /// The serials, whose values the caller releases. `None`: nothing was started on a device.
+    pub(super) fn take(self) -> Option<Vec<Serial>> {
+        let serials = self.serials.into_inner();
+        serials.unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 // SAFETY: the C side allows any thread to use a context as long as no two do so at
@@ -110,27 +141,6 @@ impl Drop for Released<'_> {
         }
         self.0.deliver_log();
     }
-}
-
-thread_local! {
-    /// Debug builds: how many locks of contexts this thread holds, without those of `with_raw`, under which code of
-    /// the user runs, as documented.
-    static COUNT: Cell<isize> = const { Cell::new(0) };
-}
-
-/// Counts locks that this thread takes, or releases.
-#[inline]
-pub(super) fn count_held(change: isize) {
-    if cfg!(debug_assertions) {
-        COUNT.set(COUNT.get() + change);
-    }
-}
-
-/// Expects that this thread holds no lock of a context: code of the user comes next, and may wait for a thread
-/// that waits for the lock.
-#[inline]
-pub(super) fn expect_none_held() {
-    debug_assert_eq!(COUNT.get(), 0, "code of the user would run under a lock");
 }
 
 impl Core {
@@ -269,56 +279,30 @@ impl Core {
         }
     }
 
-    /// Frees the context, unless it is still in use or a failure was not reported yet.
-    pub(crate) fn close(self: Arc<Core>) -> Result<(), (Arc<Core>, Error)> {
-        // Without another `Arc`, nothing can clone this one concurrently.
-        let others = Arc::strong_count(&self) - 1;
-        if others > 0 {
-            let message = format!(
-                "the context has {}, such as values or clones; drop them first",
-                counted(others, "other handle")
-            );
-            let error = Error::invalid("close", message);
-            return Err((self, error));
-        }
-        match self.simple("close", |raw| raw.sync) {
-            Ok(()) => Ok(()),
-            Err(error) => Err((self, error)),
-        }
-    }
-
-    /// Calls an operation without arguments, such as `sync`.
-    pub(crate) fn simple(
-        &self,
-        operation: &'static str,
-        which: fn(&c::Raw) -> c::CallFn,
-    ) -> Result<()> {
-        let call = required(which(self.table.raw()));
-        // SAFETY: T; these operations take no arguments.
-        unsafe { self.run(operation, call, &[], &[], [], None) }.map(drop)
-    }
-
-    /// Takes the lock and calls an operation that uses these values. Fails if one of them is invalid. Returns the
-    /// lock, and the serial of the result, which is pending only in a batch. On host backends `batch` has no effect
-    /// here, and the serial is 0.
+    /// Takes the lock and calls an operation that uses values of these serials. Fails if one of them is invalid.
+    /// Returns the lock, and the serial of the result, which is pending only in a batch. On host backends `batch` has
+    /// no effect here, and the serial is 0.
     ///
     /// # Safety
     ///
     /// As for [`Locked::call`]. With a batch, `input` says that a later call waits, and host memory that the call
     /// accesses stays until the batch ends.
-    pub(super) unsafe fn run<'v>(
+    pub(super) unsafe fn run(
         &self,
         operation: &'static str,
         call: c::Call,
         out: &[*mut c_void],
         input: &[*const c_void],
-        uses: impl IntoIterator<Item = &'v Handle>,
-        batch: Option<&Batch<'_>>,
+        uses: impl IntoIterator<Item = Serial>,
+        batch: Option<&Transfers>,
     ) -> Result<(Locked<'_>, Serial)> {
         let mut locked = self.locked();
         locked.expect_valid(uses)?;
-        if let Some(batch) = batch {
-            batch.starts(&locked);
+        // After the lock was taken, which can panic: if nothing was started, the end of the batch does not wait.
+        if let Some(batch) = batch
+            && self.table.is_gpu()
+        {
+            batch.serials().get_or_insert_default();
         }
         // SAFETY: L; as the caller promises.
         unsafe { locked.call(call, out, input, || operation.into()) }?;
@@ -326,89 +310,9 @@ impl Core {
         Ok((locked, serial))
     }
 
-    /// Calls an operation that makes a value of `types()[ty]` and reads the values `uses`. Fails if one of them is
-    /// invalid.
-    ///
-    /// # Safety
-    ///
-    /// `call` belongs to this context's table and has one result, a value of this type that is complete when it
-    /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
-    /// reads stays until the batch ends.
-    pub(super) unsafe fn make<'v>(
-        self: &Arc<Core>,
-        ty: u32,
-        operation: &'static str,
-        call: c::Call,
-        input: &[*const c_void],
-        uses: impl IntoIterator<Item = &'v Handle>,
-        batch: Option<&Batch<'_>>,
-    ) -> Result<Handle> {
-        // Before the call: an atomic operation after it would wait until the call's writes have reached the cache.
-        let core = Arc::clone(self);
-        let mut value: *mut c_void = std::ptr::null_mut();
-        let out = [(&raw mut value).cast()];
-        // SAFETY: the caller promises it; `value` is the place of the result.
-        let (mut locked, serial) = unsafe { self.run(operation, call, &out, input, uses, batch) }?;
-        let value = returned(value, || operation.into())?;
-        locked.progress().hold(serial);
-        // SAFETY: T: a successful call returns a new value of the type.
-        Ok(unsafe { Handle::new(core, value, ty, serial) })
-    }
-
-    /// The pointer that an operation without arguments writes.
-    ///
-    /// # Safety
-    ///
-    /// The operation of this context's table writes a `*mut T`.
-    unsafe fn ask<T>(&self, operation: &'static str, call: c::Call) -> Result<*mut T> {
-        let mut out: *mut T = std::ptr::null_mut();
-        // SAFETY: the caller promises the result.
-        unsafe { self.run(operation, call, &[(&raw mut out).cast()], &[], [], None) }?;
-        Ok(out)
-    }
-
-    /// The runtime's profiling report, a JSON text.
-    pub(crate) fn report(&self) -> Result<String> {
-        let call = required(self.table().raw().report);
-        // SAFETY: T: the operation writes one pointer.
-        let text = unsafe { self.ask::<c_char>("report", call) }?;
-        // SAFETY: T: on success it is a text that the caller owns.
-        Ok(unsafe { take_text(self.table(), text) }.unwrap_or_default())
-    }
-
     /// The copies so far of values that would have been overwritten.
     pub(crate) fn copies(&self) -> Vec<Copies> {
         self.locked().state.copies.clone()
-    }
-
-    /// Bytes in use on the host and their maximum, and the same for the device.
-    pub(crate) fn memory(&self) -> Result<[i64; 4]> {
-        let call = required(self.table().raw().memory);
-        let mut bytes = [0i64; 4];
-        // SAFETY: T: the operation writes four numbers.
-        unsafe { self.run("memory", call, &[bytes.as_mut_ptr().cast()], &[], [], None) }?;
-        Ok(bytes)
-    }
-
-    /// The description of the context's device. `None`: the backend runs on the host.
-    pub(crate) fn device(&self) -> Result<Option<String>> {
-        let Some(call) = self.table().raw().context_device else {
-            return Ok(None);
-        };
-        // SAFETY: T: the operation writes one pointer.
-        let text = unsafe { self.ask::<c_char>("device", call) }?;
-        // SAFETY: T: a text that the caller owns, or NULL.
-        let text = unsafe { take_text(self.table(), text) };
-        text.ok_or_else(|| no_memory("device")).map(Some)
-    }
-
-    /// The context's `cl_command_queue`. `None`: the backend is not opencl.
-    pub(crate) fn command_queue(&self) -> Result<Option<*mut c_void>> {
-        let Some(call) = self.table().raw().command_queue else {
-            return Ok(None);
-        };
-        // SAFETY: T: the operation writes one pointer.
-        unsafe { self.ask("command queue", call) }.map(Some)
     }
 }
 
@@ -472,37 +376,70 @@ impl Locked<'_> {
         Err(self.failed(status, operation()))
     }
 
-    /// The failure of the call that returned `status`: an error by `Progress::failed`, which calls
-    /// `Failure::error` (both in `failure`).
+    /// The failure of the call that returned `status`, with the error that the user gets.
     #[cold]
     fn failed(&mut self, status: i32, operation: Call) -> Failed {
-        let (own, other) = (self.failure(0).unwrap_or_default(), self.failure(1));
-        let progress = &mut self.state.progress;
-        let failed = progress.failed(
-            status as u32,
-            own,
-            other,
-            operation,
-            self.core.table.is_gpu(),
-        );
-        if failed.error.kind() == ErrorKind::ContextLost {
+        let status = status as u32;
+        let (mut own, mut other) = (self.recorded(0).unwrap_or_default(), self.recorded(1));
+        if status == c::FUT_LOST {
             self.core.has_failed.store(true, Ordering::Relaxed);
+            let lost_in = &mut self.state.lost_in;
+            // Without a code the context is not lost, but refused to a forked process.
+            let is_lost_now = lost_in.is_none() && own.code != 0;
+            let mut error = own.error(status, operation.clone());
+            if let Some(earlier) = lost_in {
+                error = error.with_origin(Origin::Earlier(Some(vec![earlier.clone()])));
+            }
+            let stage = match is_lost_now {
+                true => Stage::Started,
+                false => Stage::Refused,
+            };
+            if is_lost_now {
+                *lost_in = Some(operation);
+            }
+            return Failed { error, stage };
         }
-        failed
+        let stage = match status {
+            c::FUT_REFUSED => Stage::Refused,
+            c::FUT_FAILED if own.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
+            _ => Stage::Started,
+        };
+        // The call returned a code without a text, and the text of the cause came with the wait.
+        if status == c::FUT_FAILED && own.is_silent() {
+            own = other.take().unwrap_or(own);
+        }
+        let mut error = self.attributed(own, status, &operation);
+        if let Some(other) = other {
+            error = error.with_also(self.attributed(other, c::FUT_FAILED, &operation));
+        }
+        // After these the C side has waited.
+        if self.core.table.is_gpu() && matches!(status, c::FUT_FAILED | c::FUT_MEMORY) {
+            self.state.progress.confirm();
+        }
+        Failed { error, stage }
     }
 
-    /// Verifies that a call can start: reports a deferred error, or the failure that
-    /// invalidated one of `values`.
+    /// The error of a failure, which invalidates all pending values if it can be that of an earlier call.
+    fn attributed(&mut self, failure: Failure, status: u32, operation: &Call) -> Error {
+        let progress = &mut self.state.progress;
+        let origin = failure.origin(progress, operation);
+        let may_be_earlier = failure.origin != c::FUT_OF_CALL;
+        let error = failure.error(status, operation.clone()).with_origin(origin);
+        if self.core.table.is_gpu() && may_be_earlier {
+            progress.invalidate(&error);
+        }
+        error
+    }
+
+    /// Verifies that a call can start: reports a deferred error, or the failure that invalidated a value of one of
+    /// these serials.
     #[inline]
-    pub(super) fn expect_valid<'v>(
-        &mut self,
-        values: impl IntoIterator<Item = &'v Handle>,
-    ) -> Result<()> {
+    pub(super) fn expect_valid(&mut self, uses: impl IntoIterator<Item = Serial>) -> Result<()> {
         if self.state.deferred.is_some() {
             return self.report_deferred();
         }
         match self.core.table.is_gpu() {
-            true => (self.state.progress).verdicts(values.into_iter().map(Handle::serial)),
+            true => self.state.progress.verdicts(uses),
             false => Ok(()),
         }
     }
@@ -511,7 +448,7 @@ impl Locked<'_> {
     #[cold]
     fn report_deferred(&mut self) -> Result<()> {
         let state = &mut *self.state;
-        let (deferred, is_lost) = (state.deferred.take(), state.progress.is_lost());
+        let (deferred, is_lost) = (state.deferred.take(), state.lost_in.is_some());
         self.core.has_failed.store(is_lost, Ordering::Relaxed);
         deferred.map_or(Ok(()), |error| {
             let operation = error.operation().to_owned();
@@ -585,7 +522,7 @@ impl Locked<'_> {
 
     /// The C side's record of the last failing call: 0 is its own failure, 1 one that was found by
     /// the wait after it.
-    fn failure(&mut self, which: u32) -> Option<Failure> {
+    fn recorded(&mut self, which: u32) -> Option<Failure> {
         let failure = required(self.core.table.raw().failure);
         // SAFETY: T and L.
         let failure = unsafe { failure(self.core.context(), which) };
@@ -619,6 +556,101 @@ impl Locked<'_> {
     }
 }
 
+/// A copy of the C side's `struct fut_failure`.
+#[derive(Default)]
+struct Failure {
+    /// `FUT_CAUSE_…`
+    cause: u32,
+    /// `FUT_OF_…`
+    origin: u32,
+    code: i32,
+    /// Text of futhark-sys.
+    words: Option<String>,
+    /// Text of the runtime.
+    text: Option<String>,
+}
+
+/// A call that failed.
+pub(super) struct Failed {
+    pub(super) error: Error,
+    pub(super) stage: Stage,
+}
+
+/// How far a failed call got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The C side rejected it before it called the generated function.
+    Refused,
+    /// An entry point rejected the sizes of its arguments, which it compares before anything else.
+    Sizes,
+    /// It ran.
+    Started,
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Error {
+        failed.error
+    }
+}
+
+impl Failure {
+    fn is_silent(&self) -> bool {
+        self.words.is_none() && self.text.is_none()
+    }
+
+    /// The calls that this failure, which `operation` reports, can belong to.
+    ///
+    /// The C side knows whether a failure is of the running call, of an earlier one or of either,
+    /// and [`Progress`] which earlier calls have work that no wait has confirmed. A failed check of the
+    /// program narrows these down to calls that started kernels with checks.
+    fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
+        let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
+        let suspects = match self.origin {
+            c::FUT_OF_CALL => return Origin::Operation,
+            _ => progress.suspects(by_check),
+        };
+        let others = suspects.map(|mut calls| {
+            calls.retain(|call| self.origin == c::FUT_OF_EARLIER || call != operation);
+            calls
+        });
+        // If no call is pending, the wait itself failed.
+        let nothing = others.as_ref().is_some_and(Vec::is_empty);
+        match self.origin {
+            c::FUT_OF_EARLIER if by_check || !nothing => {
+                Origin::Earlier(others.filter(|_| !nothing))
+            }
+            c::FUT_OF_EITHER if !nothing => Origin::Either(others),
+            _ => Origin::Operation,
+        }
+    }
+
+    /// The error for a call that returned `status`.
+    fn error(self, status: u32, operation: Call) -> Error {
+        // The status first: it is known, and the cause is derived from the function that set the text.
+        let kind = match (status, self.cause) {
+            (c::FUT_MEMORY, _) => ErrorKind::OutOfMemory,
+            (c::FUT_LOST, _) => ErrorKind::ContextLost,
+            (c::FUT_UNAVAILABLE, _) => ErrorKind::Load,
+            (c::FUT_REFUSED, _) | (_, c::FUT_CAUSE_ARGUMENT) => ErrorKind::InvalidArgument,
+            (_, c::FUT_CAUSE_PROGRAM | c::FUT_CAUSE_SIZES) => ErrorKind::Program,
+            _ => ErrorKind::Backend,
+        };
+        let words = match self.words {
+            Some(words) => words.into(),
+            None if !self.is_silent() => "".into(),
+            None if kind == ErrorKind::OutOfMemory => "not enough memory".into(),
+            None if kind == ErrorKind::ContextLost => {
+                "the runtime failed, and there was no memory for its message".into()
+            }
+            None => Call::from(format!(
+                "failed with code {} and without a message",
+                self.code
+            )),
+        };
+        Error::new(kind, operation, words).with_c(self.text, self.code)
+    }
+}
+
 impl Drop for Locked<'_> {
     /// Frees the values that were dropped meanwhile, before the lock is released.
     #[inline]
@@ -629,11 +661,6 @@ impl Drop for Locked<'_> {
             dropped.iter().for_each(|dropped| self.free(dropped));
         }
     }
-}
-
-/// Unwraps a function that every table has.
-pub(super) fn required<F>(function: Option<F>) -> F {
-    function.expect("a table has every operation on contexts")
 }
 
 impl fmt::Debug for Core {
@@ -651,6 +678,7 @@ mod tests {
 
     use futhark_fake::{Flavour, World, program};
 
+    use super::super::trace::expect_none_held;
     use super::*;
     use crate::fake_tests::in_time;
 

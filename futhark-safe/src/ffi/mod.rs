@@ -5,7 +5,8 @@
 //! Other modules can call its functions safely, except these, whose contracts they pass on:
 //! [`borrow`], [`Bytes::new`], [`Setting::command_queue`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
-//! * `context`: a context, its lock, values that were dropped during a call, and the operations without values
+//! * `context`: a context, its lock, values that were dropped during a call, and the errors of calls that failed
+//! * `operations`: the operations of a context without values
 //! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
 //!   calls, fetches the error
 //! * `value`: a value, which keeps its context alive; copies, also of a shared argument before a call overwrites
@@ -13,26 +14,25 @@
 //! * `array`: arrays of scalars: shapes, transfers, elements in place
 //! * `records`: arrays of opaque values, element by element, and by columns in place
 //! * `batch`: many transfers with one wait
-//! * `failure`: failures as the C side records them, the errors that they become, and results of asynchronous calls
-//!   that they invalidate
+//! * `progress`: pending work on a GPU, and the results that its failures invalidate
 //! * `plain`: a context lent to plain C calls
 //! * `settings`: configuration settings, and a writer that receives the runtime's log
 //! * `table`: tables that are linked in, and the devices that a table knows
 //! * `buffer`: memory of the host that receives elements
-//! * `trace`: spans of the crate `tracing`, with that feature
+//! * `trace`: spans of the crate `tracing`, with that feature; a check that no code of the user runs under a lock
 //!
 //! The ways of an upload, of the call of an entry point and of a download:
 //!
 //! ```text
-//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       ../array.rs, ffi/array.rs, context.rs
-//! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       call.rs, value.rs
+//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       ../array.rs, ffi/array.rs, value.rs
+//! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       call.rs, value.rs, context.rs
 //! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ──────────────────────┤       ../array.rs, ffi/array.rs, context.rs
 //!                           └─▶ address ─▶ ptr::copy_nonoverlapping   │       (host) without a lock
 //!                                                                     ▼
 //!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         context.rs, fut_calls.h, fut_wrappers.h
 //!                     ─▶ the generated function ─▶ FUT_LEAVE                  fut_calls.h
-//!     a failure: fut_settle ─▶ Locked::failed ─▶ Progress::failed             fut_calls.h, context.rs, failure.rs
-//!                ─▶ attributed ─▶ Failure::error; in Core::call ─▶ failure    failure.rs, call.rs
+//!     a failure: fut_settle ─▶ Locked::failed ─▶ attributed ─▶ Failure::error fut_calls.h, context.rs
+//!                ─▶ in Core::call: after_failure                              call.rs
 //! ```
 //!
 //! The macros of this route: `FUT_WRAP_NEW` (upload), `FUT_WRAP_ENTRY` (call), `FUT_WRAP_VALUES` (download, GPU), and
@@ -77,8 +77,9 @@ mod batch;
 mod buffer;
 mod call;
 mod context;
-mod failure;
+mod operations;
 mod plain;
+mod progress;
 mod records;
 mod settings;
 mod table;

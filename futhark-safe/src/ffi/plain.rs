@@ -5,7 +5,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
 
-use super::context::{Core, Locked, count_held, required};
+use super::context::{Core, Locked};
+use super::table::required;
+use super::trace::count_held;
 use super::value::Handle;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -117,7 +119,7 @@ impl<'a> Lent<'a> {
         // Another type can only be the mistake of a hand-written `HasArray`.
         let what = || "the value".to_owned();
         let pointer = handle.expect(self.core, ty, || Self::OPERATION, what)?;
-        self.locked.expect_valid([handle])?;
+        self.locked.expect_valid([handle.serial()])?;
         Ok(pointer)
     }
 

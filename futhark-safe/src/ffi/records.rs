@@ -18,6 +18,7 @@ use super::array::{
 };
 use super::buffer::try_vec;
 use super::context::Core;
+use super::table::unsupported;
 use super::trace;
 use super::value::{Handle, make_unique, returned};
 use crate::elem::{Element, Scalar8};
@@ -96,7 +97,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     expect_index(array, indices, Bounds::Ours)?;
 
     let mut locked = core.locked();
-    locked.expect_valid([&*array, value])?;
+    locked.expect_valid([array.serial(), value.serial()])?;
     let copied = make_unique(&mut locked, array, || OPERATION.into())?;
     if copied {
         locked.count_copy("set", ty.name());
@@ -146,12 +147,6 @@ fn element_type(ty: &c::Type, operation: &'static str) -> Result<u32> {
         let message = format!("expected an array of opaque values, got a value of type {name}");
         Error::invalid(operation, message)
     })
-}
-
-pub(super) fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
-    let name = ty.name();
-    let message = format!("this version of the compiler provides no such function for type {name}");
-    Error::new(ErrorKind::Unsupported, operation, message)
 }
 
 /// The columns of an array of records, in place, for as long as it is borrowed.
@@ -209,11 +204,11 @@ pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>
         None => READ,
     };
     let value = array.value(label)?.cast_const();
-    let _span = trace::call(core, || label, &[]);
+    let _span = trace::call(core.table(), || label, || None);
     let mut list = List::new(ty, 0);
     let out = [list.columns.as_mut_ptr().cast()];
     // SAFETY: T; V; there is a place for each component.
-    unsafe { core.run(label, columns, &out, &[value], [array], None) }?;
+    unsafe { core.run(label, columns, &out, &[value], [array.serial()], None) }?;
     // SAFETY: T: the call has written each column, whose shape lives as long as the value; M.
     list.n = unsafe { length(&list.columns, ty) }?;
     Ok(Some(Columns {
@@ -367,7 +362,7 @@ impl InPlace {
         if n == 0 {
             return Ok(None);
         }
-        let _span = trace::transfer(core, NEW, bytes);
+        let _span = trace::transfer(core.table(), NEW, bytes);
         let mut list = List::new(ty, n);
         let mut value: *mut c_void = ptr::null_mut();
         let out = [(&raw mut value).cast(), list.columns.as_mut_ptr().cast()];

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 
 use futhark_sys::table as c;
 
-use super::context::expect_none_held;
+use super::trace::expect_none_held;
 
 /// One setting: `FUT_SET_…` and its value. Its text must outlive the context.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ use std::ffi::{CStr, c_char};
 use futhark_manifest::Backend;
 use futhark_sys::table::{self as c, Raw, Table};
 
-use super::context::required;
 use super::settings::Setting;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -117,6 +116,17 @@ pub(crate) fn device_source(table: &Table) -> Result<Option<String>> {
     // SAFETY: T: a text that the caller owns, or NULL.
     let text = unsafe { take_text(table, text) };
     text.ok_or_else(|| no_memory("device source")).map(Some)
+}
+
+/// Unwraps a function that every table has.
+pub(super) fn required<F>(function: Option<F>) -> F {
+    function.expect("a table has every operation on contexts")
+}
+
+pub(super) fn unsupported(ty: &c::Type, operation: &'static str) -> Error {
+    let name = ty.name();
+    let message = format!("this version of the compiler provides no such function for type {name}");
+    Error::new(ErrorKind::Unsupported, operation, message)
 }
 
 pub(super) fn no_memory(operation: &'static str) -> Error {

@@ -1,14 +1,37 @@
-//! Spans and events of the crate `tracing`. Without the feature `tracing` these functions do nothing.
+//! Spans and events of the crate `tracing`, and a check that no code of the user runs under the lock of a context.
 //!
-//! They run user code, a subscriber, which may use contexts: the caller holds no lock.
+//! Without the feature `tracing` the functions for spans and events do nothing else. With it they run such code, a
+//! subscriber, which may use contexts.
 
 #![cfg_attr(
     not(feature = "tracing"),
     expect(unused_variables, reason = "they are fields of spans and events")
 )]
 
-use super::call::Input;
-use super::context::{Core, expect_none_held};
+use std::cell::Cell;
+
+use futhark_sys::table::Table;
+
+thread_local! {
+    /// Debug builds: how many locks of contexts this thread holds, without those of `with_raw`, under which code of
+    /// the user runs, as documented.
+    static COUNT: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts locks that this thread takes, or releases.
+#[inline]
+pub(super) fn count_held(change: isize) {
+    if cfg!(debug_assertions) {
+        COUNT.set(COUNT.get() + change);
+    }
+}
+
+/// Expects that this thread holds no lock of a context: code of the user comes next, and may wait for a thread
+/// that waits for the lock.
+#[inline]
+pub(super) fn expect_none_held() {
+    debug_assert_eq!(COUNT.get(), 0, "code of the user would run under a lock");
+}
 
 /// A span that ends when it is dropped.
 #[must_use]
@@ -23,20 +46,20 @@ impl Drop for Span {
     }
 }
 
-/// A call, with the sizes of its arguments.
+/// A call, with the sizes of each argument that has arrays.
 #[inline]
-pub(super) fn call(
-    core: &Core,
+pub(super) fn call<Sizes: IntoIterator<Item = String>>(
+    table: &Table,
     operation: impl FnOnce() -> &'static str,
-    inputs: &[Input<'_>],
+    sizes: impl FnOnce() -> Sizes,
 ) -> Span {
     expect_none_held();
     Span {
         #[cfg(feature = "tracing")]
         _entered: tracing::enabled!(target: TARGET, tracing::Level::DEBUG).then(|| {
             let operation = operation();
-            let sizes: Vec<String> = inputs.iter().filter_map(Input::sizes).collect();
-            let (backend, sizes) = (core.table().backend(), sizes.join(", "));
+            let sizes = sizes().into_iter().collect::<Vec<_>>().join(", ");
+            let backend = table.backend();
             tracing::debug_span!(target: TARGET, "call", operation, backend, sizes).entered()
         }),
     }
@@ -44,12 +67,12 @@ pub(super) fn call(
 
 /// A transfer of this number of bytes.
 #[inline]
-pub(super) fn transfer(core: &Core, operation: &'static str, bytes: usize) -> Span {
+pub(super) fn transfer(table: &Table, operation: &'static str, bytes: usize) -> Span {
     expect_none_held();
     Span {
         #[cfg(feature = "tracing")]
         _entered: tracing::enabled!(target: TARGET, tracing::Level::DEBUG).then(|| {
-            let backend = core.table().backend();
+            let backend = table.backend();
             tracing::debug_span!(target: TARGET, "transfer", operation, backend, bytes).entered()
         }),
     }
@@ -63,11 +86,11 @@ pub(super) fn copied(operation: &str) {
     tracing::debug!(target: TARGET, operation, "copied a shared argument");
 }
 
-pub(crate) fn started(core: &Core, since: std::time::Instant) {
+pub(crate) fn started(table: &Table, since: std::time::Instant) {
     #[cfg(feature = "tracing")]
     tracing::info!(
         target: TARGET,
-        backend = core.table().backend(),
+        backend = table.backend(),
         seconds = since.elapsed().as_secs_f64(),
         "started a context"
     );

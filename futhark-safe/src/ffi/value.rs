@@ -75,11 +75,11 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use futhark_sys::table::FUT_FIRST_TYPE;
+use futhark_sys::table::{self as c, FUT_FIRST_TYPE};
 
 use super::buffer::{leak_if_lost, try_vec};
-use super::context::{Core, Locked, ToFree};
-use super::failure::Serial;
+use super::context::{Core, Locked, ToFree, Transfers};
+use super::progress::Serial;
 use super::trace;
 use crate::error::{Call, Error, ErrorKind, Result};
 
@@ -163,7 +163,7 @@ impl Handle {
         &self.core
     }
 
-    /// The serial of its computation (see `failure`).
+    /// The serial of its computation (see `progress`).
     pub(super) fn serial(&self) -> Serial {
         self.serial
     }
@@ -329,6 +329,39 @@ pub(super) fn make_unique(
     Ok(true)
 }
 
+impl Core {
+    /// Calls an operation that makes a value of `types()[ty]` and reads the values `uses`. Fails if one of them is
+    /// invalid.
+    ///
+    /// # Safety
+    ///
+    /// `call` belongs to this context's table and has one result, a value of this type that is complete when it
+    /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
+    /// reads stays until the batch ends.
+    pub(super) unsafe fn make<'v>(
+        self: &Arc<Core>,
+        ty: u32,
+        operation: &'static str,
+        call: c::Call,
+        input: &[*const c_void],
+        uses: impl IntoIterator<Item = &'v Handle>,
+        batch: Option<&Transfers>,
+    ) -> Result<Handle> {
+        // Before the call: an atomic operation after it would wait until the call's writes have reached the cache.
+        let core = Arc::clone(self);
+        let mut value: *mut c_void = std::ptr::null_mut();
+        let out = [(&raw mut value).cast()];
+        let serials = uses.into_iter().map(Handle::serial);
+        // SAFETY: the caller promises it; `value` is the place of the result.
+        let (mut locked, serial) =
+            unsafe { self.run(operation, call, &out, input, serials, batch) }?;
+        let value = returned(value, || operation.into())?;
+        locked.progress().hold(serial);
+        // SAFETY: T: a successful call returns a new value of the type.
+        Ok(unsafe { Handle::new(core, value, ty, serial) })
+    }
+}
+
 /// A copy that shares no memory with any other value.
 pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
     let duplicate = value.table_type().raw().duplicate;
@@ -390,16 +423,18 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let mut size: usize = 0;
     let input = [value.value("store")?.cast_const()];
     // Before the lock: a subscriber may use the context. The size is not known yet, so this is not a `transfer`.
-    let _span = trace::call(value.core(), || "store", &[]);
-    let (core, out) = (value.core(), [(&raw mut size).cast()]);
+    let core = value.core();
+    let _span = trace::call(core.table(), || "store", || None);
+    let out = [(&raw mut size).cast()];
     // SAFETY: T; V; `size` is the place of the result.
-    let (mut locked, _) = unsafe { core.run("store", stored_size, &out, &input, [value], None) }?;
+    let (mut locked, _) =
+        unsafe { core.run("store", stored_size, &out, &input, [value.serial()], None) }?;
     let mut body: Vec<u8> = try_vec(size, "store")?;
     let out = [body.as_mut_ptr().cast()];
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
     let stored = unsafe { locked.call(store, &out, &input, || "store".into()) };
     if let Err(error) = stored {
-        return Err(leak_if_lost(value, body, error.into()));
+        return Err(leak_if_lost(core.table(), body, error.into()));
     }
     // SAFETY: S: all bytes are written.
     unsafe { body.set_len(size) };
@@ -419,7 +454,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
         let message = format!("values of type {} cannot be restored", stored.type_name);
         return Err(Error::new(ErrorKind::Unsupported, "restore", message));
     };
-    let _span = trace::transfer(core, "restore", stored.body.len());
+    let _span = trace::transfer(table, "restore", stored.body.len());
     let input = [stored.body.as_ptr().cast()];
     // SAFETY: T; `Bytes` holds what `store` wrote for the same type of the same program
     // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was

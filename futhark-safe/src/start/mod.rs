@@ -73,7 +73,7 @@ pub(crate) fn start(
     let core = start_with_files(table, settings);
     ffi::deliver_log(settings);
     let core = core?;
-    ffi::started(&core, since);
+    ffi::started(table, since);
     Ok(Started {
         core,
         backend: ffi::backend_of(table)?,

@@ -1,5 +1,4 @@
-//! Failures as the C side records them, the errors that they become, and on GPU backends the results that they
-//! invalidate.
+//! The pending work of a context on a GPU backend, and the results that its failures invalidate.
 //!
 //! A call whose results are arrays returns before they are computed. If the work fails, the next
 //! wait reports that, in whichever operation it happens, and the results contain arbitrary bytes of
@@ -14,109 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use futhark_sys::table as c;
-
-use crate::error::{Call, Error, ErrorKind, Origin, Result};
-
-/// A copy of the C side's `struct fut_failure`.
-#[derive(Default)]
-pub(super) struct Failure {
-    /// `FUT_CAUSE_…`
-    pub(super) cause: u32,
-    /// `FUT_OF_…`
-    pub(super) origin: u32,
-    pub(super) code: i32,
-    /// Text of futhark-sys.
-    pub(super) words: Option<String>,
-    /// Text of the runtime.
-    pub(super) text: Option<String>,
-}
-
-/// A call that failed.
-pub(super) struct Failed {
-    pub(super) error: Error,
-    pub(super) stage: Stage,
-}
-
-/// How far a failed call got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// The C side rejected it before it called the generated function.
-    Refused,
-    /// An entry point rejected the sizes of its arguments, which it compares before anything else.
-    Sizes,
-    /// It ran.
-    Started,
-}
-
-impl From<Failed> for Error {
-    fn from(failed: Failed) -> Error {
-        failed.error
-    }
-}
-
-impl Failure {
-    fn is_silent(&self) -> bool {
-        self.words.is_none() && self.text.is_none()
-    }
-
-    /// Whether the failure can belong to an earlier call than the one that reported it.
-    fn may_be_earlier(&self) -> bool {
-        self.origin != c::FUT_OF_CALL
-    }
-
-    /// The calls that this failure, which `operation` reports, can belong to.
-    ///
-    /// The C side knows whether a failure is of the running call, of an earlier one or of either,
-    /// and `Progress` which earlier calls have work that no wait has confirmed. A failed check of the
-    /// program narrows these down to calls that started kernels with checks.
-    fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
-        let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
-        let suspects = match self.origin {
-            c::FUT_OF_CALL => return Origin::Operation,
-            _ => progress.suspects(by_check),
-        };
-        let others = suspects.map(|mut calls| {
-            calls.retain(|call| self.origin == c::FUT_OF_EARLIER || call != operation);
-            calls
-        });
-        // If no call is pending, the wait itself failed.
-        let nothing = others.as_ref().is_some_and(Vec::is_empty);
-        match self.origin {
-            c::FUT_OF_EARLIER if by_check || !nothing => {
-                Origin::Earlier(others.filter(|_| !nothing))
-            }
-            c::FUT_OF_EITHER if !nothing => Origin::Either(others),
-            _ => Origin::Operation,
-        }
-    }
-
-    /// The error for a call that returned `status`.
-    fn error(self, status: u32, operation: Call) -> Error {
-        // The status first: it is known, and the cause is derived from the function that set the text.
-        let kind = match (status, self.cause) {
-            (c::FUT_MEMORY, _) => ErrorKind::OutOfMemory,
-            (c::FUT_LOST, _) => ErrorKind::ContextLost,
-            (c::FUT_UNAVAILABLE, _) => ErrorKind::Load,
-            (c::FUT_REFUSED, _) | (_, c::FUT_CAUSE_ARGUMENT) => ErrorKind::InvalidArgument,
-            (_, c::FUT_CAUSE_PROGRAM | c::FUT_CAUSE_SIZES) => ErrorKind::Program,
-            _ => ErrorKind::Backend,
-        };
-        let words = match self.words {
-            Some(words) => words.into(),
-            None if !self.is_silent() => "".into(),
-            None if kind == ErrorKind::OutOfMemory => "not enough memory".into(),
-            None if kind == ErrorKind::ContextLost => {
-                "the runtime failed, and there was no memory for its message".into()
-            }
-            None => Call::from(format!(
-                "failed with code {} and without a message",
-                self.code
-            )),
-        };
-        Error::new(kind, operation, words).with_c(self.text, self.code)
-    }
-}
+use crate::error::{Call, Error, Result};
 
 /// The number of the outcome that confirms or invalidates a value; 0 for a value that was complete
 /// when its call returned.
@@ -125,10 +22,8 @@ pub(super) type Serial = u64;
 /// The pending work of a context, protected by its lock.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The call in which the context was lost.
-    lost_in: Option<Call>,
     /// The number of outcomes so far: a failing wait can add two.
-    waits: Serial,
+    outcomes: Serial,
     /// The number of live pending values: those started since the last outcome.
     held: usize,
     /// Failures by the serial of the values that they invalidated.
@@ -164,72 +59,6 @@ struct Invalidation {
 }
 
 impl Progress {
-    /// The failure of a call that returned `status`. `own` is its record, `other` that of a failure which the wait
-    /// after it found.
-    pub(super) fn failed(
-        &mut self,
-        status: u32,
-        mut own: Failure,
-        mut other: Option<Failure>,
-        operation: Call,
-        is_gpu: bool,
-    ) -> Failed {
-        if status == c::FUT_LOST {
-            // Without a code the context is not lost, but refused to a forked process.
-            let is_lost_now = self.lost_in.is_none() && own.code != 0;
-            let mut error = own.error(status, operation.clone());
-            if let Some(earlier) = &self.lost_in {
-                error = error.with_origin(Origin::Earlier(Some(vec![earlier.clone()])));
-            }
-            if !is_lost_now {
-                let stage = Stage::Refused;
-                return Failed { error, stage };
-            }
-            self.lost_in = Some(operation);
-            let stage = Stage::Started;
-            return Failed { error, stage };
-        }
-        let stage = match status {
-            c::FUT_REFUSED => Stage::Refused,
-            c::FUT_FAILED if own.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
-            _ => Stage::Started,
-        };
-        // The call returned a code without a text, and the text of the cause came with the wait.
-        if status == c::FUT_FAILED && own.is_silent() {
-            own = other.take().unwrap_or(own);
-        }
-        let mut error = self.attributed(own, status, &operation, is_gpu);
-        if let Some(other) = other {
-            error = error.with_also(self.attributed(other, c::FUT_FAILED, &operation, is_gpu));
-        }
-        // After these the C side has waited.
-        if is_gpu && matches!(status, c::FUT_FAILED | c::FUT_MEMORY) {
-            self.confirm();
-        }
-        Failed { error, stage }
-    }
-
-    /// The error of a failure, which invalidates all pending values if it can be that of an earlier call.
-    fn attributed(
-        &mut self,
-        failure: Failure,
-        status: u32,
-        operation: &Call,
-        is_gpu: bool,
-    ) -> Error {
-        let origin = failure.origin(self, operation);
-        let may_be_earlier = failure.may_be_earlier();
-        let error = failure.error(status, operation.clone()).with_origin(origin);
-        if is_gpu && may_be_earlier {
-            self.fail(&error);
-        }
-        error
-    }
-
-    pub(super) fn is_lost(&self) -> bool {
-        self.lost_in.is_some()
-    }
-
     /// Records a successful call, whose results may be pending. Returns their serial.
     pub(super) fn start(&mut self, call: &'static str, unchecked: Unchecked) -> Serial {
         add(&mut self.calls, call);
@@ -238,12 +67,12 @@ impl Progress {
             Unchecked::Last => add(&mut self.checking, call),
             Unchecked::Earlier => {}
         }
-        self.waits + 1
+        self.outcomes + 1
     }
 
     /// Returns the pending calls; with `by_check`, only those with unread kernel checks. `None` if
     /// there are more than [`MAX_NAMED`].
-    fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
+    pub(super) fn suspects(&self, by_check: bool) -> Option<Vec<Call>> {
         let calls = match by_check {
             true => &self.checking,
             false => &self.calls,
@@ -254,14 +83,14 @@ impl Progress {
 
     pub(super) fn hold(&mut self, serial: Serial) {
         // Only pending values are counted. An invalid one cannot be used to make another.
-        if serial == self.waits + 1 {
+        if serial == self.outcomes + 1 {
             self.held += 1;
         }
     }
 
     /// Removes one value of this serial from the count.
     pub(super) fn release(&mut self, serial: Serial) {
-        if serial == self.waits + 1 {
+        if serial == self.outcomes + 1 {
             self.held -= 1;
         } else if let Some(failure) = self.failures.get_mut(&serial) {
             failure.held -= 1;
@@ -273,20 +102,20 @@ impl Progress {
 
     /// Records a wait that succeeded: all pending values are complete.
     pub(super) fn confirm(&mut self) {
-        self.waits += 1;
+        self.outcomes += 1;
         self.held = 0;
         self.calls.clear();
         self.checking.clear();
     }
 
     /// Records a wait that failed: all pending values are invalid.
-    fn fail(&mut self, error: &Error) {
+    pub(super) fn invalidate(&mut self, error: &Error) {
         if self.held > 0 {
             let failure = Invalidation {
                 error: error.again(VALUE),
                 held: self.held,
             };
-            self.failures.insert(self.waits + 1, failure);
+            self.failures.insert(self.outcomes + 1, failure);
         }
         self.confirm();
     }
@@ -335,7 +164,7 @@ mod tests {
         let early = value(&mut progress);
         progress.confirm();
         let (a, b) = (value(&mut progress), value(&mut progress));
-        progress.fail(&error());
+        progress.invalidate(&error());
         let later = value(&mut progress);
         assert!(progress.verdicts([0]).is_ok());
         assert!(progress.verdicts([early]).is_ok());
@@ -375,12 +204,12 @@ mod tests {
         let mut progress = Progress::default();
         let a = value(&mut progress);
         progress.confirm();
-        progress.fail(&error());
+        progress.invalidate(&error());
         assert!(progress.verdicts([a]).is_ok());
         let b = value(&mut progress);
-        progress.fail(&error());
+        progress.invalidate(&error());
         let c = value(&mut progress);
-        progress.fail(&error());
+        progress.invalidate(&error());
         assert!(progress.verdicts([b]).is_err() && progress.verdicts([c]).is_err());
         assert!(progress.verdicts([a]).is_ok());
     }
@@ -389,7 +218,7 @@ mod tests {
     fn a_failure_is_removed_with_the_last_value_that_it_invalidates() {
         let mut progress = Progress::default();
         let (a, b) = (value(&mut progress), value(&mut progress));
-        progress.fail(&error());
+        progress.invalidate(&error());
         progress.release(a);
         assert!(progress.verdicts([b]).is_err());
         progress.release(b);
@@ -398,7 +227,7 @@ mod tests {
         for _ in 0..1000 {
             let serial = value(&mut progress);
             progress.release(serial);
-            progress.fail(&error());
+            progress.invalidate(&error());
         }
         assert!(progress.failures.is_empty());
         // Complete values are not counted.
@@ -408,7 +237,7 @@ mod tests {
         progress.release(done);
         progress.release(done);
         let kept = value(&mut progress);
-        progress.fail(&error());
+        progress.invalidate(&error());
         assert_eq!(progress.failures[&kept].held, 1);
     }
 }
