@@ -6,11 +6,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::context::Context;
+use crate::call::{HasArray, Receive, Value};
+use crate::context::{Context, Program};
 use crate::elem::Element;
 use crate::error::{Error, Result};
 use crate::ffi::{self, Handle, Host, Output, RawMemory};
-use crate::program::{HasArray, Program, Receive, Value};
 
 /// An array of program `P` with elements of type `T` and rank `R`, in the memory of a
 /// context.
@@ -508,10 +508,10 @@ pub(crate) mod nd {
     use ndarray::{ArrayBase, ArrayView, Data, Dim, Dimension, IntoDimension, RawData};
 
     use super::Array;
-    use crate::context::Context;
+    use crate::call::HasArray;
+    use crate::context::{Context, Program};
     use crate::elem::Element;
     use crate::error::{Error, Result};
-    use crate::program::{HasArray, Program};
 
     impl<P: Program> Context<P> {
         /// Makes an array from an [`ndarray`] array or view of any layout. Elements in another layout are

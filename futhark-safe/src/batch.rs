@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use std::sync::PoisonError;
 
 use crate::array::Array;
-use crate::context::Context;
+use crate::call::{HasArray, Value as _};
+use crate::context::{Context, Program};
 use crate::elem::Element;
 use crate::error::{Error, Result};
 use crate::ffi;
-use crate::program::{HasArray, Program, Value as _};
 
 /// Starts transfers that are complete when [`Context::batch`] returns.
 pub struct Batch<'batch, 'env, P: Program> {

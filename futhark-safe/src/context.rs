@@ -9,10 +9,9 @@ use futhark_manifest::Backend;
 use futhark_sys::table::Table;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{self, Core, Input, Output, backend_of};
+use crate::ffi::{self, Core, Input, LinkedTable, Output, backend_of};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
-use crate::program::Program;
 use crate::start::Config;
 use crate::start::{Started, start};
 use crate::tuning::{self, TuningParam, apply};
@@ -143,6 +142,31 @@ macro_rules! context_methods {
 }
 #[cfg(feature = "dynamic")]
 pub(crate) use context_methods;
+
+/// A program with a generated module. It is compiled into this binary, or opened as a
+/// library (`Context::with_library`, feature `dynamic`).
+///
+/// Implemented by the module that [`include_program!`](crate::include_program) includes, for its type
+/// `Program`. Do not implement it.
+pub trait Program: Linked {
+    /// The program's name: the name of its source file.
+    const NAME: &'static str;
+    /// The entry points, as methods.
+    type Entries<'c>: From<&'c Context<Self>>;
+}
+
+/// The tables of a program, and hashes by which they are verified. For generated code.
+pub trait Linked: Sized + Send + Sync + 'static {
+    /// The hash of the program's API. Tables with another one are rejected.
+    const INTERFACE: u64;
+    /// The hash of the functions that generated code refers to by number. Tables with another one
+    /// are rejected.
+    const FUNCTIONS: u64;
+    /// The tuning that the build script found, in the format of files.
+    const TUNING: &'static str = "";
+    /// The tables that are linked into this binary, one per backend, the preferred one first.
+    fn tables() -> Vec<LinkedTable>;
+}
 
 /// A context of program `P`: a device, its memory, and the program's constants.
 ///

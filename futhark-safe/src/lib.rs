@@ -190,6 +190,8 @@ mod array;
 #[cfg(feature = "run")]
 mod batch;
 #[cfg(feature = "run")]
+mod call;
+#[cfg(feature = "run")]
 mod context;
 #[cfg(feature = "run")]
 mod elem;
@@ -206,8 +208,6 @@ mod ffi;
 mod observe;
 #[cfg(feature = "run")]
 mod opaque;
-#[cfg(feature = "run")]
-mod program;
 #[cfg(feature = "run")]
 mod raw;
 #[cfg(any(feature = "build", feature = "run"))]
@@ -229,13 +229,13 @@ pub use tuning::Tuning;
 pub use {
     array::{Array, ArrayIndex, HostArray},
     batch::{Batch, Download},
-    context::Context,
+    call::{Consumed, HasArray},
+    context::{Context, Program},
     elem::Element,
     ffi::RawMemory,
     half::f16,
     observe::{Copies, Device, MemoryUse},
-    opaque::Opaque,
-    program::{Consumed, HasArray, OpaqueTag, Program},
+    opaque::{Opaque, OpaqueTag},
     raw::{Raw, RawContext, RawValue},
     start::Config,
     stored::{Stored, Untrusted},
@@ -246,11 +246,14 @@ pub use {
 #[cfg(feature = "run")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::call::{
+        Consumed, Receive, Slot, Value, consumed, get, observed, part, parts, scalar, slot,
+    };
+    pub use crate::context::Linked;
     pub use crate::ffi::{Input, LinkedTable, Output};
-    pub use crate::program::{
-        Consumed, Linked, Receive, Slot, Value, blocks, check_rows, columns, consumed, element,
-        fill, fill_two, from_elements, get, new_records, no_variant, observed, part, parts, rows,
-        scalar, set_element, shape, slot, unit,
+    pub use crate::opaque::{
+        blocks, check_rows, columns, element, fill, fill_two, from_elements, new_records,
+        no_variant, rows, set_element, shape, unit,
     };
     pub use futhark_sys::table::Raw as RawTable;
 }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use futhark_manifest::Backend;
 
-use crate::context::Context;
+use crate::call::{Receive, Value};
+use crate::context::{Context, Linked as _, Program};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Core, Lent, Output, backend_of};
-use crate::program::{Linked as _, Program, Receive, Value};
 
 /// The C type of contexts, `struct futhark_context`, of one program and backend.
 ///

@@ -1,10 +1,10 @@
 //! The typed and the dynamic interface on the fake program.
 
 use super::says;
+use crate::call::{Value as _, consumed, scalar, slot};
+use crate::context::Linked;
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
-use crate::program::Value as _;
-use crate::program::{Linked, consumed, scalar, slot};
 use crate::{Array, Backend, Config, Context, ErrorKind, HasArray, Program, Raw, RawContext};
 use futhark_fake::program;
 use futhark_fake::{FLAVOURS, Flavour, World};

@@ -31,9 +31,9 @@ use futhark_fake::types::INTS;
 use futhark_fake::{Flavour, World, program};
 use futhark_manifest::ElemType;
 
+use crate::call::scalar;
 use crate::elem::sealed::Scalar as _;
 use crate::ffi::{self, Core, Handle, Input, Output, Setting};
-use crate::program::scalar;
 use crate::{ErrorKind, Result};
 
 /// Contexts in a world, made by the core.

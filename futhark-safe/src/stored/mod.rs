@@ -81,11 +81,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::context::Context;
+use crate::context::{Context, Program};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Bytes};
-use crate::opaque::Opaque;
-use crate::program::{OpaqueTag, Program};
+use crate::opaque::{Opaque, OpaqueTag};
 
 mod format;
 #[cfg(feature = "mac")]

@@ -14,7 +14,7 @@ use super::{Stored, Untrusted, fail, to_bytes};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ffi::Bytes;
-use crate::program::OpaqueTag;
+use crate::opaque::OpaqueTag;
 
 /// The first bytes of the authenticated data, so that a MAC for another purpose under the same key is not
 /// valid for a stored value.

@@ -12,10 +12,10 @@ use futhark_sys::table::{FUT_COVERAGE_ABSTRACT, FUT_COVERAGE_FULL, FUT_COVERAGE_
 
 use super::format::{check_body, read_frame};
 use super::{Stored, debug, fail};
-use crate::context::Context;
+use crate::context::{Context, Linked as _};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{Bytes, other_program};
-use crate::program::{Linked as _, OpaqueTag};
+use crate::opaque::OpaqueTag;
 
 /// A stored value of unknown origin. Its frame is consistent, but its body may be wrong.
 ///

@@ -1,0 +1,216 @@
+//! Calls of generated code: their arguments and results, and the macro that includes that code.
+//!
+//! A generated method, for `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, the first function of the table:
+//!
+//! ```text
+//! pub fn add_to(&self, xs: impl __f::Consumed<Array<f32, 1>>, ys: &Array<f32, 1>) -> Result<Array<f32, 1>> {
+//!     __f::get(self.context, 0, [__f::consumed(xs), __f::observed(ys)])
+//! }
+//! ```
+//!
+//! [`consumed`] and [`observed`] make each argument an [`Input`]; [`get`] calls the function by `Core::call`
+//! (`ffi/call.rs`). `ctx.entry()` (`context.rs`) is `Entries::from(ctx)`, which is generated.
+
+use std::marker::PhantomData;
+
+use half::f16;
+
+use crate::context::{Context, Program};
+use crate::elem::{Element, sealed::Scalar as _};
+use crate::error::Result;
+use crate::ffi::{Handle, Input, Output};
+
+/// The program has arrays with elements of type `T` and rank `R`.
+///
+/// Generated code implements it for every array type in the program's API.
+#[diagnostic::on_unimplemented(
+    message = "the program has no array type with elements `{T}` and rank {R}",
+    note = "only array types that its entry points mention can be made"
+)]
+pub trait HasArray<T: Element, const R: usize>: Program {
+    /// The number of the type.
+    #[doc(hidden)]
+    const TYPE: u32;
+}
+
+/// A value that is not a scalar, with access to its handle for this crate. Other code can reach it through
+/// `__private`, and can then exchange handles: every operation compares context, type, element and rank of a handle.
+pub trait Value {
+    #[doc(hidden)]
+    fn handle(&self) -> &Handle;
+    #[doc(hidden)]
+    fn handle_mut(&mut self) -> &mut Handle;
+    #[doc(hidden)]
+    fn into_handle(self) -> Handle;
+}
+
+/// An argument for a parameter of type `T` that the call consumes: `T` itself, or `&mut T`.
+///
+/// By value, the argument is freed even if the call fails or is refused.
+///
+/// By mutable reference, a call that is refused before it starts leaves the value as it is: an argument
+/// of another context or of a wrong size, a lost context, no memory to copy a shared argument, or an
+/// [earlier call's failure](crate::Error::is_from_earlier_call) that is known by then. So a state can
+/// live in a struct:
+///
+/// ```text
+/// fn step(&mut self, dt: f32) -> Result<()> {
+///     self.state = self.ctx.entry().step(&mut self.state, dt)?;
+///     Ok(())
+/// }
+/// ```
+///
+/// Once the call has started, the value is *spent*, whether the call succeeds or fails: the program may have
+/// overwritten it. Its memory is freed. Every use of a spent value is an error
+/// ([`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument)) that names the call, until another
+/// value is assigned to it. Its `shape` is all zeros, and it has no `view`. On a GPU a call that fails
+/// later returns `Ok` first; its result is invalid then. To continue after a failure, keep a copy (`try_clone`) or
+/// a [stored value](crate::stored).
+#[diagnostic::on_unimplemented(
+    message = "the call consumes this argument, so it cannot be `{Self}`",
+    label = "expected `{T}` or `&mut {T}`",
+    note = "pass the value itself, a mutable reference (`state = entry.step(&mut state)?`), or a copy \
+            (`value.try_clone()?`)"
+)]
+pub trait Consumed<T> {
+    #[doc(hidden)]
+    fn input<'a>(self) -> Input<'a>
+    where
+        Self: 'a;
+}
+
+impl<T: Value> Consumed<T> for T {
+    fn input<'a>(self) -> Input<'a>
+    where
+        T: 'a,
+    {
+        Input::Consumed(self.into_handle())
+    }
+}
+
+impl<T: Value> Consumed<T> for &mut T {
+    fn input<'a>(self) -> Input<'a>
+    where
+        Self: 'a,
+    {
+        Input::ConsumedByMut(self.handle_mut())
+    }
+}
+
+/// An argument that the call reads.
+pub fn observed<V: Value>(value: &V) -> Input<'_> {
+    Input::Observed(value.handle())
+}
+
+/// An argument that the call may overwrite.
+pub fn consumed<'a, T>(value: impl Consumed<T> + 'a) -> Input<'a> {
+    value.input()
+}
+
+/// A scalar argument.
+pub fn scalar<'a, T: Element>(value: T) -> Input<'a> {
+    Input::scalar(T::ELEM, value.to_c())
+}
+
+/// A type of results: a scalar, an array or an opaque value.
+pub trait Receive: Sized {
+    /// The place where the call writes the result.
+    #[doc(hidden)]
+    fn output() -> Output;
+    /// The result, after a call that succeeded.
+    #[doc(hidden)]
+    fn finish(output: Output) -> Self;
+}
+
+macro_rules! receive_scalars {
+    ($($scalar:ty)*) => {$(
+        impl Receive for $scalar {
+            fn output() -> Output {
+                Output::scalar(Self::ELEM)
+            }
+
+            fn finish(output: Output) -> Self {
+                Self::from_c(output.into_scalar())
+            }
+        }
+    )*};
+}
+
+receive_scalars! { i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 bool }
+
+/// The place for one result of a call.
+pub struct Slot<T>(Output, PhantomData<T>);
+
+/// A place for a result of type `T`.
+#[must_use]
+pub fn slot<T: Receive>() -> Slot<T> {
+    Slot(T::output(), PhantomData)
+}
+
+impl<T: Receive> Slot<T> {
+    /// The place, for the call.
+    pub fn output(&mut self) -> &mut Output {
+        &mut self.0
+    }
+
+    /// The result. Only after a call that succeeded.
+    pub fn finish(self) -> T {
+        T::finish(self.0)
+    }
+}
+
+/// Calls function number `function`, which has one result.
+#[inline]
+pub fn get<P: Program, T: Receive, const N: usize>(
+    context: &Context<P>,
+    function: usize,
+    inputs: [Input<'_>; N],
+) -> Result<T> {
+    let mut output = T::output();
+    context.core().call(function, inputs, &mut [&mut output])?;
+    Ok(T::finish(output))
+}
+
+/// Calls function number `function` on a value: reads a field, or the only part of a variant.
+pub fn part<V: Value, T: Receive>(value: &V, function: usize) -> Result<T> {
+    let mut output = T::output();
+    parts(value, function, &mut [&mut output])?;
+    Ok(T::finish(output))
+}
+
+/// Calls function number `function` on a value: reads the parts of a variant.
+pub fn parts<V: Value>(value: &V, function: usize, outputs: &mut [&mut Output]) -> Result<()> {
+    let core = value.handle().core();
+    core.call(function, [observed(value)], outputs)
+}
+
+/// Includes the program `$name` that the build script compiled, as module `$name`.
+///
+/// ```text
+/// futhark_safe::include_program!(stats);      // a private module
+/// futhark_safe::include_program!(pub stats);  // a public one
+/// ```
+///
+/// The name is that of the program that the build script compiles, `stats.fut`; if it compiles no such program, the
+/// error is that `stats.rs` cannot be read.
+///
+/// In a package that is called `stats`, too, write `crate::stats`: `stats` alone is ambiguous (E0659)
+/// in its documentation tests and its binaries.
+#[macro_export]
+macro_rules! include_program {
+    ($visibility:vis $name:ident) => {
+        #[allow(
+            dead_code,
+            unused_imports,
+            non_snake_case,
+            non_camel_case_types,
+            clippy::all,
+            clippy::pedantic,
+            reason = "names and shapes follow the Futhark program"
+        )]
+        #[doc = concat!("The Futhark program `", stringify!($name), "`.")]
+        $visibility mod $name {
+            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+        }
+    };
+}
