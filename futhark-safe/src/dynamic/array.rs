@@ -4,16 +4,10 @@ use std::fmt;
 
 use futhark_manifest::ElemType;
 
-use super::context::Context;
-use super::value::Scalar;
+use super::value::{Array, Scalar};
 use crate::elem::Element;
 use crate::error::Result;
-use crate::ffi::{self, Handle, RawMemory};
-
-/// An array of scalars, in the memory of a context.
-pub struct Array {
-    pub(super) handle: Handle,
-}
+use crate::ffi::{self, RawMemory};
 
 impl Array {
     /// The element type.
@@ -151,31 +145,6 @@ impl fmt::Debug for Array {
     }
 }
 
-impl Context {
-    /// Creates an array that borrows memory, as [`crate::Context::array_from_raw`].
-    ///
-    /// # Errors
-    ///
-    /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
-    /// the program has no such array type.
-    ///
-    /// # Safety
-    ///
-    /// As for [`crate::Context::array_from_raw`], with elements of type `elem`.
-    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
-    pub unsafe fn array_from_raw(
-        &self,
-        elem: ElemType,
-        shape: &[usize],
-        memory: RawMemory,
-    ) -> Result<Array> {
-        let ty = ffi::array_number(self.core(), elem, shape.len())?;
-        // SAFETY: the caller promises what `borrow` requires.
-        let handle = unsafe { ffi::borrow(self.core(), ty, elem, memory, shape) }?;
-        Ok(Array { handle })
-    }
-}
-
 impl Array {
     /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
     ///
@@ -193,48 +162,19 @@ impl Array {
 }
 
 #[cfg(feature = "ndarray")]
-mod nd {
-    use ndarray::{ArrayBase, ArrayD, Data, Dimension, RawData};
-
-    use super::Array;
-    use crate::array::nd::with_slice;
-    use crate::dynamic::Context;
-    use crate::elem::Element;
-    use crate::error::{Error, Result};
-
-    impl Array {
-        /// Copies all elements into an [`ndarray`] array in standard layout. Waits for them.
-        ///
-        /// Needs the feature `ndarray`.
-        ///
-        /// # Errors
-        ///
-        /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
-        /// the array is empty, and its other dimensions are larger than `ndarray` allows.
-        pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
-            ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
-                let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
-                Error::invalid("array to ndarray", message)
-            })
-        }
-    }
-
-    impl Context {
-        /// Creates an array from an [`ndarray`] array or view of any layout, like
-        /// [`crate::Context::array_from_ndarray`].
-        ///
-        /// Needs the feature `ndarray`.
-        ///
-        /// # Errors
-        ///
-        /// The errors of [`array_nd`](Self::array_nd).
-        pub fn array_from_ndarray<S, T, D>(&self, array: &ArrayBase<S, D>) -> Result<Array>
-        where
-            S: RawData<Elem = T> + Data,
-            T: Element,
-            D: Dimension,
-        {
-            with_slice(array, |elements| self.array_nd(array.shape(), elements))
-        }
+impl Array {
+    /// Copies all elements into an [`ndarray`] array in standard layout. Waits for them.
+    ///
+    /// Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
+    /// the array is empty, and its other dimensions are larger than `ndarray` allows.
+    pub fn to_ndarray<T: Element>(&self) -> Result<ndarray::ArrayD<T>> {
+        ndarray::ArrayD::from_shape_vec(self.shape(), self.to_vec()?).map_err(|error| {
+            let message = format!("ndarray rejects shape {:?}: {error}", self.shape());
+            crate::Error::invalid("array to ndarray", message)
+        })
     }
 }

@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
 
-use super::array::Array;
 use super::library::{Library, list};
-use super::opaque::{Opaque, Stored};
-use super::value::{Arg, Scalar, Value};
+use super::opaque::Stored;
+use super::value::{Arg, Array, Opaque, Value};
 use crate::batch::Download;
 use crate::elem::Element;
 use crate::error::{Error, Result};
-use crate::ffi::{self, Core, Handle, Input, Output};
+use crate::ffi::{self, Core, RawMemory};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
 use crate::start::{Config, Started};
@@ -108,6 +107,29 @@ impl Context {
     pub fn array_nd<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
         let ty = ffi::array_number(self.core(), T::ELEM, shape.len())?;
         let handle = ffi::create(self.core(), ty, shape, data)?;
+        Ok(Array { handle })
+    }
+
+    /// Creates an array that borrows memory, as [`crate::Context::array_from_raw`].
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
+    /// the program has no such array type.
+    ///
+    /// # Safety
+    ///
+    /// As for [`crate::Context::array_from_raw`], with elements of type `elem`.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn array_from_raw(
+        &self,
+        elem: ElemType,
+        shape: &[usize],
+        memory: RawMemory,
+    ) -> Result<Array> {
+        let ty = ffi::array_number(self.core(), elem, shape.len())?;
+        // SAFETY: the caller promises what `borrow` requires.
+        let handle = unsafe { ffi::borrow(self.core(), ty, elem, memory, shape) }?;
         Ok(Array { handle })
     }
 
@@ -257,6 +279,26 @@ impl Context {
     }
 }
 
+#[cfg(feature = "ndarray")]
+impl Context {
+    /// Creates an array from an [`ndarray`] array or view of any layout, like
+    /// [`crate::Context::array_from_ndarray`].
+    ///
+    /// Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`array_nd`](Self::array_nd).
+    pub fn array_from_ndarray<S, T, D>(&self, array: &ndarray::ArrayBase<S, D>) -> Result<Array>
+    where
+        S: ndarray::RawData<Elem = T> + ndarray::Data,
+        T: Element,
+        D: ndarray::Dimension,
+    {
+        crate::array::nd::with_slice(array, |elements| self.array_nd(array.shape(), elements))
+    }
+}
+
 /// Starts transfers that are complete when [`Context::batch`] returns, like [`crate::Batch`].
 pub struct Batch<'batch, 'env> {
     batch: &'batch ffi::Batch<'env>,
@@ -349,43 +391,4 @@ impl fmt::Debug for Batch<'_, '_> {
 
 fn wrong_structure(type_name: &str, what: &str) -> Error {
     Error::invalid(format!("type {type_name}"), what.to_owned())
-}
-
-impl Library {
-    /// Calls a function of the table and returns its results as values.
-    pub(super) fn run(
-        &self,
-        core: &Arc<Core>,
-        cfun: &str,
-        inputs: Vec<Input<'_>>,
-        results: impl Iterator<Item = TypeRef> + Clone,
-    ) -> Result<Vec<Value>> {
-        let outputs = results.clone().map(|ty| match ty {
-            TypeRef::Scalar(elem) => Output::scalar(elem),
-            TypeRef::Type(id) => Output::value(id.index() as u32),
-        });
-        let mut outputs: Vec<Output> = outputs.collect();
-        let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
-        core.call(self.function(cfun)?, inputs, &mut places)?;
-        let values = outputs.into_iter().zip(results);
-        let values = values.map(|(output, ty)| match ty {
-            TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),
-            TypeRef::Type(_) => self.value(output.into_handle()),
-        });
-        Ok(values.collect())
-    }
-
-    pub(super) fn opaque(&self, handle: Handle) -> Opaque {
-        let library = self.clone();
-        Opaque { handle, library }
-    }
-
-    /// Wraps a handle in the [`Value`] variant of its type.
-    pub(super) fn value(&self, handle: Handle) -> Value {
-        let ty = &self.program().types()[handle.ty() as usize];
-        match &ty.kind {
-            TypeKind::Array(_) => Value::Array(Array { handle }),
-            TypeKind::Opaque(_) => Value::Opaque(self.opaque(handle)),
-        }
-    }
 }

@@ -33,8 +33,7 @@ mod library;
 mod opaque;
 mod value;
 
-pub use array::Array;
 pub use context::{Batch, Context};
 pub use library::Library;
-pub use opaque::{Opaque, Stored};
-pub use value::{Arg, Scalar, Value};
+pub use opaque::Stored;
+pub use value::{Arg, Array, Opaque, Scalar, Value};

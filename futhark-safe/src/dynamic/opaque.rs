@@ -5,16 +5,10 @@ use std::fmt;
 use futhark_manifest::{ElemType, Structure, TypeRef};
 
 use super::library::{Library, list};
-use super::value::{Scalar, Value};
+use super::value::{Opaque, Scalar, Value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::{self, Bytes, Handle, Input};
+use crate::ffi::{self, Bytes, Input};
 use crate::stored::{self, Untrusted};
-
-/// A value of an opaque type, in the memory of a context.
-pub struct Opaque {
-    pub(super) handle: Handle,
-    pub(super) library: Library,
-}
 
 impl Opaque {
     /// The name of the type in the manifest.

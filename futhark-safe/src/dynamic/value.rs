@@ -1,13 +1,15 @@
 //! Values whose types are known only at run time.
 
-use futhark_manifest::ElemType;
+use std::sync::Arc;
+
+use futhark_manifest::{ElemType, TypeKind, TypeRef};
 use half::f16;
 
-use super::array::Array;
-use super::opaque::Opaque;
+use super::library::Library;
 use crate::elem::Scalar8;
 use crate::elem::sealed::Scalar as _;
-use crate::ffi::{Handle, Input};
+use crate::error::Result;
+use crate::ffi::{self, Core, Handle, Input, Output};
 
 /// Any value.
 #[derive(Debug)]
@@ -18,6 +20,17 @@ pub enum Value {
     Array(Array),
     /// A value of an opaque type.
     Opaque(Opaque),
+}
+
+/// An array of scalars, in the memory of a context.
+pub struct Array {
+    pub(super) handle: Handle,
+}
+
+/// A value of an opaque type, in the memory of a context.
+pub struct Opaque {
+    pub(super) handle: Handle,
+    pub(super) library: Library,
 }
 
 /// An argument of [`Context::call`](super::Context::call).
@@ -112,7 +125,10 @@ impl Value {
     pub fn type_name(&self) -> String {
         match self {
             Value::Scalar(scalar) => scalar.elem().to_string(),
-            Value::Array(array) => format!("{}{}", "[]".repeat(array.rank()), array.elem()),
+            Value::Array(Array { handle }) => {
+                let (elem, rank) = ffi::elem_and_rank(handle);
+                format!("{}{elem}", "[]".repeat(rank))
+            }
             Value::Opaque(opaque) => opaque.type_name().to_owned(),
         }
     }
@@ -128,27 +144,24 @@ impl Value {
     pub(super) fn input(&self) -> Input<'_> {
         match self {
             Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
-            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
-                Input::Observed(handle)
-            }
+            Value::Array(array) => Input::Observed(&array.handle),
+            Value::Opaque(opaque) => Input::Observed(&opaque.handle),
         }
     }
 
     pub(super) fn input_by_mut(&mut self) -> Input<'_> {
         match self {
             Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
-            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
-                Input::ConsumedByMut(handle)
-            }
+            Value::Array(array) => Input::ConsumedByMut(&mut array.handle),
+            Value::Opaque(opaque) => Input::ConsumedByMut(&mut opaque.handle),
         }
     }
 
     pub(super) fn into_input<'a>(self) -> Input<'a> {
         match self {
             Value::Scalar(scalar) => Input::scalar(scalar.elem(), scalar.to_c()),
-            Value::Array(Array { handle }) | Value::Opaque(Opaque { handle, .. }) => {
-                Input::Consumed(handle)
-            }
+            Value::Array(array) => Input::Consumed(array.handle),
+            Value::Opaque(opaque) => Input::Consumed(opaque.handle),
         }
     }
 }
@@ -168,5 +181,44 @@ impl From<Array> for Value {
 impl From<Opaque> for Value {
     fn from(opaque: Opaque) -> Value {
         Value::Opaque(opaque)
+    }
+}
+
+impl Library {
+    /// Calls a function of the table and returns its results as values.
+    pub(super) fn run(
+        &self,
+        core: &Arc<Core>,
+        cfun: &str,
+        inputs: Vec<Input<'_>>,
+        results: impl Iterator<Item = TypeRef> + Clone,
+    ) -> Result<Vec<Value>> {
+        let outputs = results.clone().map(|ty| match ty {
+            TypeRef::Scalar(elem) => Output::scalar(elem),
+            TypeRef::Type(id) => Output::value(id.index() as u32),
+        });
+        let mut outputs: Vec<Output> = outputs.collect();
+        let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
+        core.call(self.function(cfun)?, inputs, &mut places)?;
+        let values = outputs.into_iter().zip(results);
+        let values = values.map(|(output, ty)| match ty {
+            TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),
+            TypeRef::Type(_) => self.value(output.into_handle()),
+        });
+        Ok(values.collect())
+    }
+
+    pub(super) fn opaque(&self, handle: Handle) -> Opaque {
+        let library = self.clone();
+        Opaque { handle, library }
+    }
+
+    /// Wraps a handle in the [`Value`] variant of its type.
+    pub(super) fn value(&self, handle: Handle) -> Value {
+        let ty = &self.program().types()[handle.ty() as usize];
+        match &ty.kind {
+            TypeKind::Array(_) => Value::Array(Array { handle }),
+            TypeKind::Opaque(_) => Value::Opaque(self.opaque(handle)),
+        }
     }
 }
