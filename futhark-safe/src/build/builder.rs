@@ -208,6 +208,7 @@ impl Program {
         let compiler = self.compiler.as_ref().map(Compiler::at).transpose();
         let compiler = compiler.map_err(|error| self.failed(error))?;
         let build = |backend| self.build(backend, compiler.as_ref(), &out_dir);
+        let write = |file: &str, text: &str| write_if_changed(&out_dir.join(file), text);
         let module = if !self.linked || is_face_only() && !self.raw {
             // Without `linked`, tables come from shared objects. With the face only, the crate can be checked and
             // documented; a raw module needs the compiled program.
@@ -236,12 +237,12 @@ impl Program {
             let text = self.module(&name, &programs, sources, &symbols, &mut cargo)?;
             #[cfg(feature = "raw")]
             let text = match self.raw {
-                true => text + &super::raw::write(&name, &artifacts, &out_dir)?,
+                true => text + &super::raw::write(&name, &artifacts, write)?,
                 false => text,
             };
             text
         };
-        write_if_changed(&out_dir.join(format!("{name}.rs")), &module)?;
+        write(&format!("{name}.rs"), &module)?;
         // Not before: Cargo runs a script that failed again in any case, and shows its output.
         cargo.iter().for_each(|line| println!("cargo::{line}"));
         Ok(())
@@ -488,7 +489,7 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Vec<String>) {
 }
 
 /// Writes a file unless its content is the same, so that Cargo does not rebuild dependents.
-pub(super) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }

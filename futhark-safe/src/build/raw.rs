@@ -1,12 +1,9 @@
 //! Writes raw modules: bindings to the program's header, and traits that link its types to the
 //! typed interface.
 
-use std::path::Path;
-
 use futhark_manifest::TypeRef;
 use futhark_sys::compile::Artifact;
 
-use super::builder::write_if_changed;
 use super::docs::{Docs, code};
 use super::module::Module;
 use crate::error::{Error, ErrorKind, Result};
@@ -24,13 +21,17 @@ const ALLOW: &str = "    \
     )]
 ";
 
-/// Writes a file for each backend and returns the module that includes them.
-pub(super) fn write(name: &str, artifacts: &[Artifact], out_dir: &Path) -> Result<String> {
+/// Writes a file for each backend, by `write` with its name and text, and returns the module that includes them.
+pub(super) fn write(
+    name: &str,
+    artifacts: &[Artifact],
+    write: impl Fn(&str, &str) -> Result<()>,
+) -> Result<String> {
     let mut modules = String::new();
     for artifact in artifacts {
         let backend = artifact.program().backend;
         let file = format!("{name}.raw.{backend}.rs");
-        write_if_changed(&out_dir.join(&file), &module(name, artifact)?)?;
+        write(&file, &module(name, artifact)?)?;
         modules += &format!(
             r#"    /// Bindings to the header for backend `{backend}`.
 {ALLOW}    pub mod {backend} {{
