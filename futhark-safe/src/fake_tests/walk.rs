@@ -43,13 +43,21 @@ struct Walk<'a> {
 
 const MOST: usize = 24;
 
+/// The kinds of operations, some of which have two numbers.
+const KINDS: usize = 17;
+
 impl Walk<'_> {
     fn run(&mut self, steps: usize) {
-        for _ in 0..steps {
+        for step in 0..steps {
             while self.known.len() < 3 {
                 self.make();
             }
-            match self.random.usize(..17) {
+            // Each kind once, also in a walk of few steps.
+            let kind = match step {
+                0..KINDS => step,
+                _ => self.random.usize(..KINDS),
+            };
+            match kind {
                 0 | 1 => self.make(),
                 2 | 3 => self.forget(),
                 4 | 5 => self.read_one(),
@@ -454,7 +462,7 @@ fn random_calls_on_one_thread_match_plain_rust() {
     for flavour in FLAVOURS {
         for seed in 0..times(200) as u64 {
             let world = World::new();
-            walk(&world.core(flavour), flavour, seed, times(1000));
+            walk(&world.core(flavour), flavour, seed, times(1000).max(KINDS));
         }
     }
 }
@@ -468,7 +476,8 @@ fn random_calls_on_several_threads_match_plain_rust() {
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let core = &core;
-                scope.spawn(move || walk(core, Flavour::Host, 4 * seed + thread, times(1000)));
+                let steps = times(1000).max(KINDS);
+                scope.spawn(move || walk(core, Flavour::Host, 4 * seed + thread, steps));
             }
         });
     }
