@@ -22,21 +22,6 @@ fn is_spent<T>(result: Result<T>, call: &str) {
     says(result, ErrorKind::InvalidArgument, &words);
 }
 
-#[test]
-fn a_state_is_replaced_without_a_copy() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
-        let mut state = ints(&core, &[0, 2, 3]);
-        for i in 0..=100 {
-            state = set_first_by_mut(&core, &mut state, i).unwrap();
-            assert_eq!(world.values(), 1);
-        }
-        assert_eq!(read(&state).unwrap(), [100, 2, 3]);
-        assert_eq!(world.take_copies(), 0);
-    }
-}
-
 /// The spent handle must not count as an owner of the memory, which the result has now.
 #[test]
 fn a_result_does_not_share_memory_with_its_spent_argument() {

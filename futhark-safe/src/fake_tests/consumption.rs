@@ -1,7 +1,7 @@
 //! Consumption: a call never changes another value, and copies only shared arguments.
 
 use super::*;
-use futhark_fake::{FLAVOURS, Flavour, World};
+use futhark_fake::{FLAVOURS, World};
 
 #[test]
 fn unshared_arguments_are_not_copied() {
@@ -120,19 +120,4 @@ fn a_failing_call_frees_its_consumed_arguments() {
         value(&core, "entry_set_first", inputs).unwrap_err();
         assert_eq!(world.values(), 1);
     }
-}
-
-/// Copying a shared argument waits on a GPU, so it can report a pending failure.
-#[test]
-fn a_failing_copy_of_a_shared_argument_is_an_error() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
-    let xs = ints(&core, &[1, 2]);
-    let alias = identity(&core, &xs).unwrap();
-    core.simple("sync", |raw| raw.sync).unwrap();
-    let failed = bad_gather(&core).unwrap();
-    let error = set_first(&core, xs, 9).unwrap_err();
-    assert!(error.to_string().contains("Index [7]"), "{error}");
-    assert_eq!(read(&alias).unwrap(), [1, 2]);
-    assert!(read(&failed).is_err());
 }

@@ -1,7 +1,7 @@
 //! Arrays of records, and the bytes of opaque values.
 
 use super::*;
-use futhark_fake::types::{FLOATS, POINTS};
+use futhark_fake::types::FLOATS;
 use futhark_fake::{FLAVOURS, Flavour, World};
 
 fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
@@ -70,36 +70,6 @@ fn stored_values_are_restored_on_any_backend() {
     let nothing = points(&core, &[], &[]);
     let back = ffi::restore(&core, &ffi::store(&nothing).unwrap()).unwrap();
     assert_eq!(ffi::shape(&back).unwrap(), [0]);
-}
-
-#[test]
-fn set_does_not_change_other_values() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
-        let (a, b) = (point(&core, 1.0, 10), point(&core, 2.0, 20));
-        let mut array = ffi::create_of_values(&core, POINTS, &[3], &[&a, &b, &a]).unwrap();
-        assert_eq!(ys(&core, &array), [10, 20, 10]);
-        let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
-        world.take_copies();
-        ffi::set_value(&mut array, &[0], &b).unwrap();
-        assert_eq!(world.take_copies(), 1);
-        ffi::set_value(&mut array, &[1], &a).unwrap();
-        assert_eq!(world.take_copies(), 0);
-        assert_eq!(ys(&core, &array), [20, 10, 10]);
-        assert_eq!(read(&held).unwrap(), [10, 20, 10]);
-        assert!(ffi::set_value(&mut array, &[3], &b).is_err());
-        let other = world.core(flavour);
-        assert_eq!(
-            ffi::set_value(&mut array, &[0], &point(&other, 1.0, 1))
-                .unwrap_err()
-                .kind(),
-            ErrorKind::WrongContext
-        );
-        assert!(ffi::set_value(&mut array, &[0], &held).is_err());
-        assert!(ffi::create_of_values(&core, POINTS, &[2], &[&a]).is_err());
-        assert!(ffi::create_of_values(&core, POINTS, &[1], &[&held]).is_err());
-    }
 }
 
 #[test]

@@ -18,13 +18,6 @@ fn a_view_never_changes() {
     assert!(ffi::view::<f32>(&xs).is_err());
 }
 
-#[test]
-fn gpu_backends_have_no_views() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
-    assert!(ffi::view::<i32>(&ints(&core, &[1])).unwrap().is_none());
-}
-
 /// One thread reads the memory in place, another consumes values that share it.
 #[test]
 fn views_can_be_read_while_another_thread_calls() {

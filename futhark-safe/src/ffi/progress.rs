@@ -28,7 +28,6 @@ pub(super) struct Progress {
     held: usize,
     /// Failures by the serial of the values that they invalidated.
     failures: BTreeMap<Serial, Invalidation>,
-    /// The calls since the last outcome.
     calls: Calls,
     /// The subset of `calls` with kernel checks (such as bounds checks) that were not read yet.
     checking: Calls,
@@ -156,25 +155,6 @@ mod tests {
         let serial = progress.start("entry point f", Unchecked::Last);
         progress.hold(serial);
         serial
-    }
-
-    #[test]
-    fn a_failing_wait_invalidates_only_values_since_the_last_wait() {
-        let mut progress = Progress::default();
-        let early = value(&mut progress);
-        progress.confirm();
-        let (a, b) = (value(&mut progress), value(&mut progress));
-        progress.invalidate(&error());
-        let later = value(&mut progress);
-        assert!(progress.verdicts([0]).is_ok());
-        assert!(progress.verdicts([early]).is_ok());
-        assert!(progress.verdicts([later]).is_ok());
-        for lost in [a, b] {
-            let error = progress.verdicts([lost]).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Program);
-            assert_eq!(error.code(), Some(2));
-            assert_eq!(error.c_message(), Some("index out of bounds"));
-        }
     }
 
     #[test]
