@@ -156,7 +156,6 @@ impl Error {
         self
     }
 
-    /// With the text and the code of the C side.
     pub(crate) fn with_c(mut self, text: Option<String>, code: i32) -> Error {
         self.0.c_text = text;
         self.0.code = Some(code);

@@ -25,7 +25,6 @@ impl Docs {
         docs
     }
 
-    /// The comment of a declaration.
     pub(super) fn comment(&self, keyword: &'static str, name: &str) -> Option<&str> {
         let comment = self.0.get(&(keyword, name.to_owned()));
         comment.map(String::as_str)

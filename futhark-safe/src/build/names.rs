@@ -75,12 +75,10 @@ impl TypeNames {
         }
     }
 
-    /// The struct of an opaque type.
     pub(super) fn of(&self, id: TypeId) -> &str {
         &self.types[&id]
     }
 
-    /// The struct of all fields of a record, or the enum of a sum.
     pub(super) fn whole(&self, id: TypeId) -> &str {
         &self.wholes[&id]
     }

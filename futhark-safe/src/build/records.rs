@@ -46,7 +46,6 @@ impl Module<'_> {
         format!("impl {rust} {{\n{methods}}}\n\n{view}{parts}")
     }
 
-    /// The function that creates a value from its fields.
     pub(super) fn constructor(
         &self,
         docs: &str,
@@ -147,7 +146,6 @@ impl Module<'_> {
         }
     }
 
-    /// A call of a [`constructor`](Self::constructor).
     pub(super) fn constructor_call(
         &self,
         id: TypeId,
@@ -168,7 +166,6 @@ impl Module<'_> {
         }
     }
 
-    /// The struct of all fields of a record.
     fn fields_struct(&self, id: TypeId, record: &Record) -> String {
         let is_plain = self.plain_record(TypeRef::Type(id)).is_some();
         let has_short_tuples = record.fields.iter().all(|f| self.has_short_tuples(f.ty));
@@ -208,7 +205,6 @@ impl Module<'_> {
         )
     }
 
-    /// The members of a struct.
     fn members(&self, fields: &[Field], rust_type: impl Fn(TypeRef) -> String) -> String {
         let members = fields.iter().zip(names::of_fields(fields));
         let members = members.map(|(field, member)| {

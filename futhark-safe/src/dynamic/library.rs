@@ -26,7 +26,6 @@ pub(super) struct Inner {
 }
 
 impl Library {
-    /// Wraps a table that is loaded already.
     pub(crate) fn of_table(table: &'static Table) -> Result<Library> {
         let fail = |why: String| Error::new(ErrorKind::Load, "manifest of the library", why);
         let program = Manifest::parse(table.manifest())
@@ -126,7 +125,6 @@ impl Library {
         start(self.table(), config, others, embedded)
     }
 
-    /// The index of the C function `cfun`.
     pub(super) fn function(&self, cfun: &str) -> Result<usize> {
         self.0.functions.get(cfun).copied().ok_or_else(|| {
             let message = format!("the library has no function {cfun}");

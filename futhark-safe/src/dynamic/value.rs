@@ -213,7 +213,6 @@ impl Library {
         Opaque { handle, library }
     }
 
-    /// Wraps a handle in the [`Value`] variant of its type.
     pub(super) fn value(&self, handle: Handle) -> Value {
         let ty = &self.program().types()[handle.ty() as usize];
         match &ty.kind {

@@ -34,7 +34,6 @@ pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     Ok(shape.iter().product())
 }
 
-/// Expects as many elements as the shape has.
 pub(crate) fn expect_count(shape: &[usize], elem: ElemType, n: usize) -> Result<()> {
     let expected = elements(shape, elem)?;
     if expected == n {
@@ -85,7 +84,6 @@ pub(crate) fn shape_array<const R: usize>(array: &Handle) -> [usize; R] {
         .map(extent)
 }
 
-/// A dimension that [`dims`] returned.
 fn extent(dim: i64) -> usize {
     usize::try_from(dim).expect("a dimension is not negative")
 }
@@ -139,7 +137,6 @@ pub(super) fn describe(value: &Handle) -> String {
     shapes.collect::<Vec<_>>().join(" and ")
 }
 
-/// The dimensions of a component that is an array.
 fn part_dims<'a>(value: &'a Handle, part: &c::Component) -> Option<&'a [i64]> {
     let value = value.value("shape").ok()?;
     // SAFETY: T: the component lies at this offset in a value of the type, which lives (V).
@@ -156,7 +153,6 @@ fn part_dims<'a>(value: &'a Handle, part: &c::Component) -> Option<&'a [i64]> {
     Some(unsafe { std::slice::from_raw_parts(shape.cast(), part.rank as usize) })
 }
 
-/// The element type of an array of scalars and its length.
 #[inline]
 fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
     let elem = elem_of(array, operation)?;
@@ -165,7 +161,6 @@ fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> 
     Ok((elem, n))
 }
 
-/// The element type and rank of an array of scalars.
 #[cfg(feature = "dynamic")]
 pub(crate) fn elem_and_rank(array: &Handle) -> (ElemType, usize) {
     let elem = elem_of(array, "array").expect("an array of scalars has their type");
@@ -198,7 +193,6 @@ pub(super) fn length_of_dims(dims: &[i64], size: usize) -> Option<usize> {
     isize::try_from(n.checked_mul(size)?).is_ok().then_some(n)
 }
 
-/// The length of an array whose elements must be of type `T`.
 #[inline]
 pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> Result<usize> {
     let (elem, n) = length(array, operation)?;
@@ -301,7 +295,6 @@ pub(super) unsafe fn create_from(
     unsafe { core.make(ty, NEW, create, &input, [], batch) }
 }
 
-/// The number of the program's array type with these elements and this rank.
 #[cfg(feature = "dynamic")]
 pub(crate) fn array_number(core: &Core, elem: ElemType, rank: usize) -> Result<u32> {
     let mut numbers = 0..core.table().types().len() as u32;
@@ -319,7 +312,6 @@ fn no_array(elem: ElemType, rank: usize) -> Error {
     Error::invalid(NEW, message)
 }
 
-/// The type, if it is an array type of these elements and this rank.
 fn array_type(core: &Core, ty: u32, elem: ElemType, rank: usize) -> Result<&'static c::Type> {
     let ty = core.table().types().get(ty as usize);
     ty.filter(|ty| is_array(ty, elem, rank))
@@ -421,7 +413,6 @@ pub(crate) fn read_into<T: Element>(array: &Handle, to: &mut [T]) -> Result<()> 
     unsafe { read_to(array, to.as_mut_ptr().cast(), size_of_val(to), None) }
 }
 
-/// Checks that a slice of `len` elements can receive `n`.
 pub(super) fn expect_length(n: usize, len: usize) -> Result<()> {
     if n == len {
         return Ok(());

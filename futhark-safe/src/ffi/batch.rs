@@ -29,7 +29,6 @@ use super::value::Handle;
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
 
-/// The transfers of a batch that were started.
 pub(crate) struct Batch<'env> {
     core: Arc<Core>,
     transfers: Transfers,
@@ -195,7 +194,6 @@ impl<'env> Batch<'env> {
         read
     }
 
-    /// The number of elements of an array of this context.
     fn length<T: Element>(&self, array: &Handle) -> Result<usize> {
         array.expect(&self.core, array.ty(), || READ, || "the array".to_owned())?;
         length_of::<T>(array, READ)

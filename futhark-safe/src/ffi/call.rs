@@ -54,11 +54,8 @@ impl Input<'_> {
 
 /// A result of a call, empty before it.
 pub struct Output {
-    /// The number of the type.
     ty: u32,
-    /// Where C writes a scalar.
     scalar: Scalar8,
-    /// Where C writes the pointer of a value.
     value: *mut c_void,
     handle: Option<Handle>,
 }
@@ -90,12 +87,11 @@ impl Output {
         }
     }
 
-    /// A scalar, after a call that succeeded.
+    /// After a call that succeeded.
     pub(crate) fn into_scalar(self) -> Scalar8 {
         self.scalar
     }
 
-    /// A value, after a call that succeeded.
     pub(crate) fn into_handle(self) -> Handle {
         self.handle.expect("a call that succeeded has its results")
     }
@@ -375,7 +371,6 @@ fn after_failure(
     error
 }
 
-/// The message for arguments whose sizes disagree.
 #[cold]
 fn sizes(function: &c::Function, inputs: &[Input<'_>]) -> String {
     let arguments = inputs.iter().zip(function.parameter_names()).enumerate();

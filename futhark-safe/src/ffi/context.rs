@@ -216,7 +216,6 @@ impl Core {
         self.hold(self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes the lock, unless a call is running.
     #[inline]
     fn try_locked(&self) -> Option<Locked<'_>> {
         match self.state.try_lock() {
@@ -456,7 +455,6 @@ impl Locked<'_> {
         })
     }
 
-    /// Waits for all work that was started.
     pub(super) fn wait(&mut self, operation: &'static str) -> Result<()> {
         let sync = required(self.core.table.raw().sync);
         // SAFETY: T and L; it takes no arguments.
@@ -475,7 +473,6 @@ impl Locked<'_> {
         status as u32 == c::FUT_OK
     }
 
-    /// The pending work.
     pub(super) fn progress(&mut self) -> &mut Progress {
         &mut self.state.progress
     }
@@ -496,7 +493,6 @@ impl Locked<'_> {
         self.state.progress.start(call, unchecked)
     }
 
-    /// Counts a copy that was made before a value was overwritten.
     #[cold]
     pub(super) fn count_copy(&mut self, operation: &str, argument: &str) {
         let copies = &mut self.state.copies;
@@ -624,7 +620,6 @@ impl Failure {
         }
     }
 
-    /// The error for a call that returned `status`.
     fn error(self, status: u32, operation: Call) -> Error {
         // The status first: it is known, and the cause is derived from the function that set the text.
         let kind = match (status, self.cause) {

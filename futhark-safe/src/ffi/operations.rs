@@ -51,7 +51,6 @@ impl Core {
         Ok(out)
     }
 
-    /// The runtime's profiling report, a JSON text.
     pub(crate) fn report(&self) -> Result<String> {
         let call = required(self.table().raw().report);
         // SAFETY: T: the operation writes one pointer.

@@ -282,7 +282,6 @@ pub(crate) struct NewRecords<'a> {
 
 struct InPlace {
     list: List,
-    /// The number of columns that were given out.
     given: Cell<usize>,
     /// The number of elements that were written, of all columns.
     written: Cell<usize>,
@@ -433,7 +432,6 @@ impl<'a, T: Element> NewArray<'a, T> {
         }
     }
 
-    /// Counts elements that were written to their places.
     fn has_written(&mut self, n: usize) {
         self.written += n;
         if let Target::Part(_, all) = self.target {

@@ -103,7 +103,6 @@ impl Setting {
         }
     }
 
-    /// Whether the compiled device code depends on this setting.
     pub(crate) fn changes_code(&self) -> bool {
         !matches!(
             self.what,

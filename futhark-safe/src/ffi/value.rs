@@ -150,7 +150,6 @@ impl Handle {
         locked.free(&to_free);
     }
 
-    /// The value to be freed, if the handle has one.
     fn to_free(&self) -> Option<ToFree> {
         self.live().map(|value| ToFree {
             value,
@@ -173,7 +172,6 @@ impl Handle {
         self.ty
     }
 
-    /// Spends the handle without a call.
     #[cfg(all(test, feature = "dynamic"))]
     pub(crate) fn spend_now(&mut self, function: usize) {
         let core = Arc::clone(&self.core);
@@ -224,7 +222,6 @@ impl Handle {
         }
     }
 
-    /// The pointer, unless the handle is spent.
     #[inline]
     pub(super) fn live(&self) -> Option<NonNull<c_void>> {
         match self.state {
@@ -233,7 +230,6 @@ impl Handle {
         }
     }
 
-    /// Formats a value of an opaque type, with its name.
     pub(crate) fn debug(&self, f: &mut fmt::Formatter<'_>, ty: &str) -> fmt::Result {
         let spent = if self.is_spent() { "(spent)" } else { "" };
         write!(f, "Opaque<{ty}>{spent}")
@@ -243,7 +239,6 @@ impl Handle {
         matches!(self.state, State::Spent { .. })
     }
 
-    /// The error for a use of a spent handle; `what` names the value.
     #[cold]
     pub(super) fn spent_error(&self, operation: &'static str, what: &str) -> Error {
         let State::Spent { function, failed } = self.state else {
@@ -465,7 +460,6 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     made.map_err(|error| error.into_kind_if_silent(ErrorKind::Restore))
 }
 
-/// The error for bytes that another program stored.
 pub(crate) fn other_program() -> Error {
     let message =
         "the value was stored by another program, or by this one with another source or compiler";

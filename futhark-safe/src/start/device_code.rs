@@ -71,7 +71,6 @@ impl<'a> CodeFile<'a> {
         (self.sealed().as_ref() != Some(&seal)).then_some(seal)
     }
 
-    /// Seals the file that `core` wrote when it started.
     pub(crate) fn seal(&self, core: &Core) -> Result<()> {
         let code = read(self.path).ok_or_else(|| self.fail("cannot read it"))?;
         let device = core.device()?.unwrap_or_default();

@@ -17,7 +17,6 @@ const HEAD: usize = 32;
 /// The position of the checksum.
 const SUM: Range<usize> = 24..32;
 
-/// Frame and body.
 pub(super) fn write_frame(program: &str, type_name: &str, body: &[u8]) -> Result<Vec<u8>> {
     let (p, n) = (u16::try_from(program.len()), u32::try_from(type_name.len()));
     let (Ok(p), Ok(n)) = (p, n) else {
