@@ -53,8 +53,7 @@ impl Array {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is
-    /// unchanged.
-    /// Otherwise the errors of [`to_bytes`](Self::to_bytes).
+    /// unchanged. Otherwise the errors of [`to_bytes`](Self::to_bytes).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
     }
@@ -64,8 +63,7 @@ impl Array {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of
-    /// indices.
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
+    /// indices. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices, ffi::Bounds::Ours)?;
         Ok(Scalar::from_c(elem, scalar))

@@ -53,8 +53,7 @@ impl Context {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): unknown entry point, wrong number of
-    /// arguments, wrong
-    /// type of an argument, a borrowed argument for a consumed parameter, or a spent one.
+    /// arguments, wrong type of an argument, a borrowed argument for a consumed parameter, or a spent one.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): an argument belongs to another context.
     /// [`ErrorKind::Program`](crate::ErrorKind::Program): the program failed.
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -138,8 +137,7 @@ impl Context {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a record, or the
-    /// fields have another
-    /// number or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
+    /// fields have another number or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::Record(record) = self.structure(type_name)? else {
             return Err(wrong_structure(type_name, "not a record"));
@@ -151,9 +149,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the
-    /// variant is unknown, or the
-    /// payload has another number of values or other types.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the variant
+    /// is unknown, or the payload has another number of values or other types.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn sum(&self, type_name: &str, variant: &str, payload: &[&Value]) -> Result<Opaque> {
         let Structure::Sum(sum) = self.structure(type_name)? else {
@@ -172,8 +169,7 @@ impl Context {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of
-    /// records, the fields have
-    /// another number or other types, or their shapes differ.
+    /// records, the fields have another number or other types, or their shapes differ.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn zip(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
         let Structure::RecordArray(array) = self.structure(type_name)? else {
@@ -191,19 +187,16 @@ impl Context {
         self.array_from_values_nd(type_name, &[elements.len()], elements)
     }
 
-    /// Creates an array of records or other opaque values from copies of its elements, in
-    /// row-major order.
+    /// Creates an array of records or other opaque values from copies of its elements, in row-major order.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of
-    /// opaque values, the shape
-    /// has another rank, the number of elements does not match the shape or is zero (the size of an
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of opaque
+    /// values, the shape has another rank, the number of elements does not match the shape or is zero (the size of an
     /// element is then unknown), or an element has another type or size.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the manifest has no such function for the type;
-    /// compilers provide it
-    /// since 0.25.36.
+    /// compilers provide it since 0.25.36.
     pub fn array_from_values_nd(
         &self,
         type_name: &str,
@@ -236,14 +229,12 @@ impl Context {
 
     crate::context::context_methods!();
 
-    /// Frees the context and reports failures that no call has reported, like
-    /// [`crate::Context::close`].
+    /// Frees the context and reports failures that no call has reported, like [`crate::Context::close`].
     ///
     /// # Errors
     ///
-    /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values
-    /// or clones of the
-    /// context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
+    /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values or
+    /// clones of the context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     pub fn close(self) -> Result<(), (Context, Error)> {
         let Context { started, library } = self;
         let closed = started.close();
@@ -281,8 +272,7 @@ impl Context {
 
 #[cfg(feature = "ndarray")]
 impl Context {
-    /// Creates an array from an [`ndarray`] array or view of any layout, like
-    /// [`crate::Context::array_from_ndarray`].
+    /// Creates an array from an [`ndarray`] array or view of any layout, like [`crate::Context::array_from_ndarray`].
     ///
     /// Needs the feature `ndarray`.
     ///
