@@ -128,14 +128,14 @@ fn build_of(program: &Path, spec: &JobSpec) -> CheckResult<Build> {
 fn check_device(spec: &JobSpec, cases: &mut Cases<'_>) {
     let (mut name, mut known_bad) = (String::new(), false);
     cases.run("compile", "probe", || {
-        known_bad = try_device(spec, &mut name)?;
+        known_bad = run_probe(spec, &mut name)?;
         Ok(())
     });
     cases.say(&Event::Device { name, known_bad });
 }
 
 /// Whether the device is known to compute wrong results. Finds its name, also if the program fails.
-fn try_device(spec: &JobSpec, name: &mut String) -> CheckResult<bool> {
+fn run_probe(spec: &JobSpec, name: &mut String) -> CheckResult<bool> {
     let source = build::write_probe(&spec.run.build_dir).map_err(|error| {
         let folder = spec.run.build_dir.display();
         Stop::error(format!(

@@ -190,7 +190,7 @@ pub fn choose(
         };
         let (mut covers, mut failing) = (Vec::new(), Vec::new());
         let known: Vec<&CheckPattern> = expectations.failing_checks(&job.id).collect();
-        let fails = |check: &str| known.iter().any(|pattern| pattern.concerns(check));
+        let fails = |check: &str| known.iter().any(|pattern| pattern.may_match(check));
         let compiles = listed.compiles && !fails("compile");
         for check in checks.iter().filter(|one| runs(one, listed, &job.id)) {
             if fails(check.name) {
@@ -273,7 +273,7 @@ fn narrowed(patterns: &[CheckPattern], check: &str) -> Vec<CheckPattern> {
     if patterns.is_empty() {
         return vec![CheckPattern::from(check.to_owned())];
     }
-    let concerned = patterns.iter().filter(|pattern| pattern.concerns(check));
+    let concerned = patterns.iter().filter(|pattern| pattern.may_match(check));
     concerned.map(|pattern| pattern.only(check)).collect()
 }
 

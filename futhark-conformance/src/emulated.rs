@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The file in which the device reports misuse that real drivers do not report.
-pub const FINDINGS: &str = "FUTHARK_EMULATED_FINDINGS";
+pub const MISUSE_REPORTS: &str = "FUTHARK_EMULATED_FINDINGS";
 
 /// The variables that name a driver's libraries (`futhark-sys/c/fut_devices.h`).
 const LIBRARIES: [&str; 5] = [

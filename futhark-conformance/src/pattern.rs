@@ -103,7 +103,7 @@ impl CheckPattern {
         self.check.matches(check) && self.case.as_ref().is_none_or(case_matches)
     }
 
-    /// The pattern for the cases of this check only, which it [`concerns`](Self::concerns).
+    /// The pattern for the cases of this check only, which it [may match](Self::may_match).
     #[must_use]
     pub fn only(&self, check: &str) -> CheckPattern {
         CheckPattern {
@@ -120,7 +120,7 @@ impl CheckPattern {
 
     /// Whether the pattern can match a case of this check.
     #[must_use]
-    pub fn concerns(&self, check: &str) -> bool {
+    pub fn may_match(&self, check: &str) -> bool {
         self.check.matches(check)
     }
 }
@@ -204,8 +204,8 @@ mod tests {
         assert!(pattern("blocks").matches("blocks", "main #0"));
         assert!(pattern("blocks:main *").matches("blocks", "main #0"));
         assert!(!pattern("blocks:main").matches("blocks", "main #0"));
-        assert!(pattern("blocks:main").concerns("blocks"));
-        assert!(!pattern("arrays").concerns("blocks"));
+        assert!(pattern("blocks:main").may_match("blocks"));
+        assert!(!pattern("arrays").may_match("blocks"));
         assert_eq!(pattern("blocks:a:b").to_string(), "blocks:a:b");
     }
 }

@@ -6,7 +6,7 @@ mod support;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use futhark_conformance::emulated::FINDINGS;
+use futhark_conformance::emulated::MISUSE_REPORTS;
 use futhark_safe::dynamic::{Arg, Array, Batch, Context, Library, Value};
 use futhark_safe::{Backend, Config, ErrorKind, Result};
 
@@ -28,7 +28,7 @@ fn on_the_device(settings: &str, check: fn(&Library)) {
 
 /// The misuse that the device has found.
 fn findings() -> String {
-    let file = std::env::var_os(FINDINGS).unwrap();
+    let file = std::env::var_os(MISUSE_REPORTS).unwrap();
     std::fs::read_to_string(Path::new(&file)).unwrap_or_default()
 }
 

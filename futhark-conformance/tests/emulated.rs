@@ -4,7 +4,7 @@
 #[macro_use]
 mod support;
 
-use futhark_conformance::emulated::{Emulated, FINDINGS};
+use futhark_conformance::emulated::{Emulated, MISUSE_REPORTS};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -207,7 +207,7 @@ impl Device {
         Command::new(&self.program)
             .args(case.split_whitespace())
             .envs(self.emulated.environment(settings))
-            .env(FINDINGS, findings.path())
+            .env(MISUSE_REPORTS, findings.path())
             .envs(variables.iter().copied())
             .output()
             .unwrap()

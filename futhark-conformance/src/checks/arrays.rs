@@ -16,7 +16,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         for shape in shapes(array.rank) {
             keeps_array(context, &any_bits(random, array.elem, &shape))?;
         }
-        let patterns = every_pattern(random, array.elem, array.rank);
+        let patterns = bit_patterns(random, array.elem, array.rank);
         keeps_array(context, &patterns)?;
         many_at_once(context, random, array)
     });
@@ -30,7 +30,7 @@ pub fn index(env: &Env<'_>, cases: &mut Cases<'_>) {
         if array.ops.index.is_none() {
             skip!("this compiler version has no index operation");
         }
-        let inner = inner_shape(array.rank);
+        let inner = distinct_extents(array.rank);
         for shape in [&inner, &vec![1; array.rank], &vec![0; array.rank]] {
             let contents = any_bits(random, array.elem, shape);
             let value = new_array(context, &contents)?;
@@ -129,7 +129,7 @@ fn many_at_once(context: &Context, random: &mut Random, array: &ArrayType) -> Ch
 
 /// All patterns of a narrow type. Of a wide type: extreme values, NaNs, every single bit, and
 /// random patterns.
-fn every_pattern(random: &mut Random, elem: ElemType, rank: usize) -> HostValue {
+fn bit_patterns(random: &mut Random, elem: ElemType, rank: usize) -> HostValue {
     let patterns: Vec<u64> = match (elem, elem.size()) {
         (ElemType::Bool, _) => vec![0, 1],
         (_, 1) => (0..1 << 8).collect(),
@@ -161,14 +161,14 @@ const NANS: [u64; 6] = [
 ];
 
 /// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with different extents
-/// ([`inner_shape`]), and with one long dimension.
+/// ([`distinct_extents`]), and with one long dimension.
 fn shapes(rank: usize) -> Vec<Vec<usize>> {
     let with = |changed: usize, extent: usize, other: usize| {
         (0..rank)
             .map(|dim| if dim == changed { extent } else { other })
             .collect::<Vec<_>>()
     };
-    let mut shapes = vec![vec![0; rank], vec![1; rank], inner_shape(rank)];
+    let mut shapes = vec![vec![0; rank], vec![1; rank], distinct_extents(rank)];
     for dim in 0..rank {
         shapes.push(with(dim, 0, 3));
         shapes.push(with(dim, 1031, 1));
@@ -180,7 +180,7 @@ fn shapes(rank: usize) -> Vec<Vec<usize>> {
 
 /// A shape with extents above 1, of which the first four are different, so that swapping these dimensions gives another
 /// shape.
-fn inner_shape(rank: usize) -> Vec<usize> {
+fn distinct_extents(rank: usize) -> Vec<usize> {
     (0..rank)
         .map(|dim| if dim < 4 { dim + 2 } else { 2 + dim % 2 })
         .collect()
@@ -283,11 +283,11 @@ mod tests {
         let mut random = random(1, "");
         for rank in 1..=3 {
             assert_eq!(
-                every_pattern(&mut random, ElemType::F16, rank).count(),
+                bit_patterns(&mut random, ElemType::F16, rank).count(),
                 65536
             );
-            assert_eq!(every_pattern(&mut random, ElemType::U8, rank).count(), 256);
-            assert_eq!(every_pattern(&mut random, ElemType::Bool, rank).count(), 2);
+            assert_eq!(bit_patterns(&mut random, ElemType::U8, rank).count(), 256);
+            assert_eq!(bit_patterns(&mut random, ElemType::Bool, rank).count(), 2);
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
     fn wide_types_get_nans_with_payloads() {
         let mut random = random(1, "");
         for elem in [ElemType::F32, ElemType::F64] {
-            let value = every_pattern(&mut random, elem, 1);
+            let value = bit_patterns(&mut random, elem, 1);
             let nans = (0..value.count())
                 .filter(|&i| value.float(i).is_some_and(f64::is_nan))
                 .count();

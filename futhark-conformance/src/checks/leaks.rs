@@ -19,24 +19,24 @@ use std::time::{Duration, Instant};
 
 /// The number of measurements, with the same work between them. A leak grows between all of them;
 /// the page management of an allocator does not.
-const LOOKS: usize = 13;
+const MEASUREMENTS: usize = 13;
 
 /// The growth in bytes between two measurements that is ignored, about two pages.
 const NOISE: u64 = 8 << 10;
 
-/// The number of repetitions between two measurements.
-const TIMES: usize = 1500;
-/// The time after which fewer repetitions suffice, but not fewer than [`AT_LEAST`].
-const LONG_ENOUGH: Duration = Duration::from_millis(5);
+/// The most repetitions between two measurements, a round.
+const MAX_REPETITIONS: usize = 1500;
+/// The time after which fewer repetitions suffice, but not fewer than [`MIN_REPETITIONS`].
+const USUAL_ROUND: Duration = Duration::from_millis(5);
 
-/// The least number of repetitions, unless they take too long. With these, the smallest leak, 32
+/// The fewest repetitions of a round, unless they take too long. With these, the smallest leak, 32
 /// bytes of the heap, exceeds the noise, also on a busy machine.
-const AT_LEAST: usize = 500;
+const MIN_REPETITIONS: usize = 500;
 /// The time after which even fewer suffice.
-const FAR_TOO_LONG: Duration = Duration::from_millis(100);
+const MAX_ROUND: Duration = Duration::from_millis(100);
 
 /// If one repetition takes longer, in seconds, the case is skipped.
-const TOO_LONG: f64 = 0.25;
+const MAX_REPETITION: f64 = 0.25;
 
 /// The number of entry points to call repeatedly.
 const MAX_ENTRIES: usize = 12;
@@ -55,7 +55,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         let context = env.new_context()?;
         let answer = Answer::from_any_call(env, &context).ok();
         drop(context);
-        watch(|| {
+        ensure_no_growth(|| {
             let context = env.new_context()?;
             answer
                 .iter()
@@ -69,7 +69,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         shape[0] = BYTES / array.elem.size();
         let contents = any_bits(&mut env.random("leaks"), array.elem, &shape);
         cases.run_in_context(env, "leaks", &format!("arrays {}", ty.name), |context| {
-            watch(|| {
+            ensure_no_growth(|| {
                 let value = upload(context, &contents)?;
                 download(&value).map(drop)
             })
@@ -84,7 +84,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             if let Err(error) = first {
                 skip!("the entry point accepts no known arguments: {error}");
             }
-            watch(|| {
+            ensure_no_growth(|| {
                 calls::call(context, entry, &mut arguments(env, context, entry)?)?;
                 Ok(())
             })
@@ -122,7 +122,7 @@ fn failing_calls(env: &Env<'_>, cases: &mut Cases<'_>) {
                     env.forget_context();
                     skip!("the call loses its context");
                 }
-                Err(_) => watch(|| call().map(drop)),
+                Err(_) => ensure_no_growth(|| call().map(drop)),
             }
         });
     }
@@ -131,7 +131,7 @@ fn failing_calls(env: &Env<'_>, cases: &mut Cases<'_>) {
 /// Repeats all operations on values of an opaque type.
 fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> CheckResult {
     let mut maker = Maker::new(env, context, "leaks", 2);
-    watch(|| {
+    ensure_no_growth(|| {
         // A new value each time, because a reference too many shows as a leak only once the value is freed.
         let value = maker.value(TypeRef::Type(id))?;
         // Reads all parts.
@@ -144,27 +144,27 @@ fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> Chec
 }
 
 /// Repeats an operation, and fails if the memory grows between all measurements.
-fn watch(mut work: impl FnMut() -> CheckResult) -> CheckResult {
+fn ensure_no_growth(mut work: impl FnMut() -> CheckResult) -> CheckResult {
     soak()?;
     // The first round fills caches, and sets the number of repetitions for the other rounds.
     let begun = Instant::now();
     let mut times = 0;
-    let mut limit = FAR_TOO_LONG;
-    while times == 0 || times < TIMES && begun.elapsed() <= limit {
+    let mut limit = MAX_ROUND;
+    while times == 0 || times < MAX_REPETITIONS && begun.elapsed() <= limit {
         work()?;
         times += 1;
-        if times == AT_LEAST {
-            limit = LONG_ENOUGH;
+        if times == MIN_REPETITIONS {
+            limit = USUAL_ROUND;
         }
     }
     let seconds = begun.elapsed().as_secs_f64();
-    if times == 1 && seconds > TOO_LONG {
+    if times == 1 && seconds > MAX_REPETITION {
         let seconds = answers::duration(seconds);
         skip!("too slow for this check: one repetition takes {seconds}");
     }
     let mut before = resident()?;
     let mut least = u64::MAX;
-    for _ in 1..LOOKS {
+    for _ in 1..MEASUREMENTS {
         for _ in 0..times {
             work()?;
         }
@@ -179,7 +179,7 @@ fn watch(mut work: impl FnMut() -> CheckResult) -> CheckResult {
         cause: Cause::Leak,
         message: format!(
             "memory grew by at least {least} bytes in each of {} rounds of {times} repetitions: {} bytes per repetition",
-            LOOKS - 1,
+            MEASUREMENTS - 1,
             least / times as u64
         ),
     })
@@ -249,7 +249,7 @@ mod tests {
 
     fn a_leak_is_reported_and_equal_memory_is_not() {
         let mut kept: Vec<Vec<u8>> = Vec::new();
-        let leak = watch(|| {
+        let leak = ensure_no_growth(|| {
             kept.push(vec![1; 100]);
             Ok(())
         });
@@ -263,7 +263,7 @@ mod tests {
             ),
             "{leak:?}"
         );
-        let flat = watch(|| {
+        let flat = ensure_no_growth(|| {
             drop(std::hint::black_box(vec![1u8; 100_000]));
             Ok(())
         });

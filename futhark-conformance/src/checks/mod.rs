@@ -124,7 +124,7 @@ impl Check {
 /// # Errors
 /// A message with the first pattern that matches no check, and the names of all checks.
 pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
-    let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.concerns(check.name));
+    let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.may_match(check.name));
     let Some(pattern) = patterns.iter().find(unknown) else {
         return Ok(());
     };

@@ -72,9 +72,11 @@ fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult 
         let opaque = as_opaque(&value)?;
         let stored = opaque.store()?;
         well_formed(context, &stored).map_err(at)?;
-        same_bytes(&stored, &opaque.store()?).map_err(|stop| at(stop.at("stored twice")))?;
-        let restored = restore_and_forget(context, &stored)?;
-        same_bytes(&stored, &restored.store()?).map_err(|stop| at(stop.at("after restoring")))?;
+        ensure_equal_stored(&stored, &opaque.store()?)
+            .map_err(|stop| at(stop.at("stored twice")))?;
+        let restored = restore_and_overwrite(context, &stored)?;
+        ensure_equal_stored(&stored, &restored.store()?)
+            .map_err(|stop| at(stop.at("after restoring")))?;
         let restored = Value::Opaque(restored);
         inside
             .same(&elements(program, ty, &restored)?)
@@ -89,7 +91,7 @@ fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult 
 }
 
 /// A restored value must have its own memory: it must not use the bytes after the call.
-fn restore_and_forget(context: &Context, stored: &Stored) -> CheckResult<Opaque> {
+fn restore_and_overwrite(context: &Context, stored: &Stored) -> CheckResult<Opaque> {
     let copy = stored.clone();
     let restored = context.restore(&copy);
     let size = copy.body().len();
@@ -113,7 +115,7 @@ fn with_c(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult {
         .same(&elements(library.program(), ty, &there)?)
         .map_err(|stop| stop.at("restored by c"))?;
     let theirs = as_opaque(&there)?.store()?;
-    same_bytes(&stored, &theirs).map_err(|stop| stop.at("stored by c"))?;
+    ensure_equal_stored(&stored, &theirs).map_err(|stop| stop.at("stored by c"))?;
     let back = Value::Opaque(context.restore(&theirs)?);
     inside
         .same(&elements(program, ty, &back)?)
@@ -201,7 +203,7 @@ fn well_formed(context: &Context, stored: &Stored) -> CheckResult {
         .map_err(|error| Stop::mismatch(format!("the stored bytes are not a value: {error}")))
 }
 
-fn same_bytes(before: &Stored, now: &Stored) -> CheckResult {
+fn ensure_equal_stored(before: &Stored, now: &Stored) -> CheckResult {
     let content = |stored: &Stored| Content::of_stored("that is restored", stored.body());
     content(before)?.same(&content(now)?)
 }

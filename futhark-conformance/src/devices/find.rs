@@ -35,9 +35,9 @@ pub struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs the program on a candidate. A panic is a bug of futhark-conformance, and says nothing about
+    /// Probes a candidate. A panic is a bug of futhark-conformance, and says nothing about
     /// other devices.
-    fn try_device(&self, candidate: &Device) -> Device {
+    fn probe_device(&self, candidate: &Device) -> Device {
         let probe = AssertUnwindSafe(|| (self.probe)(candidate));
         catch_unwind(probe).unwrap_or_else(|panic| Device {
             reason: format!("the probe itself panicked: {}", panic_text(&*panic)),
@@ -68,7 +68,7 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
         candidates.extend(pocl(search));
     }
     let lists = parallel::map(&candidates, candidates.len(), |first| {
-        try_all(first, search)
+        probe_all(first, search)
     });
     let mut devices: Vec<Device> = Vec::new();
     for device in lists.into_iter().flatten() {
@@ -90,7 +90,7 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
     if !missing.is_empty() {
         for mut device in emulated(&missing, search) {
             // The emulated device replaces the real one, and says why the real one is not used. There is only one,
-            // since `try_all` ends after the first device that fails.
+            // since `probe_all` ends after the first device that fails.
             let is_real = |other: &mut Device| other.backend == device.backend;
             if let Some(real) = devices.extract_if(.., is_real).next() {
                 device.reason = match device.usable {
@@ -109,11 +109,11 @@ fn can_be_emulated(backend: Backend) -> bool {
     matches!(backend, Backend::Cuda | Backend::Hip)
 }
 
-/// Tries device 0, 1, … of a backend, or of the platform that the environment of `first` selects; `first` is device 0.
+/// Probes device 0, 1, … of a backend, or of the platform that the environment of `first` selects; `first` is device 0.
 /// Ends after the last device, or after the first one that fails, because the following devices may fail with the same
 /// error.
-fn try_all(first: &Device, search: &Search<'_>) -> Vec<Device> {
-    let mut devices = vec![tried(first, search)];
+fn probe_all(first: &Device, search: &Search<'_>) -> Vec<Device> {
+    let mut devices = vec![probe_candidate(first, search)];
     for number in 1..MOST {
         if !devices
             .last()
@@ -126,7 +126,7 @@ fn try_all(first: &Device, search: &Search<'_>) -> Vec<Device> {
             environment: first.environment.clone(),
             ..Device::unknown(first.backend)
         };
-        let device = tried(&candidate, search);
+        let device = probe_candidate(&candidate, search);
         if NO_MORE.iter().any(|words| device.reason.contains(words)) {
             break;
         }
@@ -147,16 +147,16 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
         match &built {
             Ok(emulated) => {
                 unknown.environment = emulated.environment(&settings);
-                let tried = search.try_device(&unknown);
+                let probed = search.probe_device(&unknown);
                 Device {
                     // It needs no hardware. If it does not work, its jobs must fail.
                     usable: true,
                     // At most one of them is not empty: see `probe_device`.
-                    failure: tried.failure + &tried.reason,
+                    failure: probed.failure + &probed.reason,
                     reason: String::new(),
                     // Reports use this name instead of the one that the driver returns.
                     name: emulated_name(&settings),
-                    ..tried
+                    ..probed
                 }
             }
             Err(error) => Device {
@@ -167,9 +167,9 @@ fn emulated(backends: &[Backend], search: &Search<'_>) -> Vec<Device> {
     })
 }
 
-/// Runs the program on a candidate, and finds the kind of the device.
-fn tried(candidate: &Device, search: &Search<'_>) -> Device {
-    let mut device = search.try_device(candidate);
+/// Probes a candidate, and finds the kind of the device.
+fn probe_candidate(candidate: &Device, search: &Search<'_>) -> Device {
+    let mut device = search.probe_device(candidate);
     let is_host = matches!(device.backend, Backend::C | Backend::Multicore);
     if !device.usable && is_host {
         // The processor is always there. If the program does not work on it, its jobs must fail.

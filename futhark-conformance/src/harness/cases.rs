@@ -7,7 +7,7 @@
 
 use super::env::{Env, locked};
 use crate::compare::Difference;
-use crate::emulated::FINDINGS;
+use crate::emulated::MISUSE_REPORTS;
 use crate::lines::shortened;
 use crate::parallel::panic_text;
 use crate::pattern::CheckPattern;
@@ -204,7 +204,7 @@ impl<'a> Cases<'a> {
     /// Whether any case of the check may be selected. If not, its cases need not be listed.
     #[must_use]
     pub fn wants(&self, check: &str) -> bool {
-        self.checks.is_empty() || self.checks.iter().any(|pattern| pattern.concerns(check))
+        self.checks.is_empty() || self.checks.iter().any(|pattern| pattern.may_match(check))
     }
 
     /// Runs a case if it is selected and has not ended in an earlier process. If it takes longer than
@@ -420,7 +420,7 @@ impl Watch {
     /// Opens the file at its end, if this process uses an emulated device.
     #[must_use]
     fn from_env() -> Option<Watch> {
-        let mut file = File::open(std::env::var_os(FINDINGS)?).ok()?;
+        let mut file = File::open(std::env::var_os(MISUSE_REPORTS)?).ok()?;
         file.seek(SeekFrom::End(0)).ok()?;
         Some(Watch { file })
     }

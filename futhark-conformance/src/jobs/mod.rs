@@ -39,7 +39,7 @@ pub use queue::{Queue, Shard, of_shard};
 
 use crate::child;
 use crate::devices::Device;
-use crate::emulated::FINDINGS;
+use crate::emulated::MISUSE_REPORTS;
 use crate::expect::Expectations;
 use crate::files::TemporaryFolder;
 use crate::pattern::CheckPattern;
@@ -313,7 +313,7 @@ fn start_child(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Re
     let misuse_reports = is_watched.then(|| NamedTempFile::new_in(settings.scratch.path()));
     let misuse_reports = misuse_reports.transpose()?;
     if let Some(file) = &misuse_reports {
-        command.env(FINDINGS, file.path());
+        command.env(MISUSE_REPORTS, file.path());
     }
     command.env("TMPDIR", settings.scratch.path());
     let spec = serde_json::to_string(spec)?;

@@ -20,11 +20,11 @@ pub fn probe_device(candidate: &Device, compilers: &[CompilerInfo], settings: &S
     let Some((newest, older)) = compilers.split_last() else {
         return candidate.clone();
     };
-    let tried = probe_with(candidate, newest, settings);
-    if tried.usable {
-        return tried;
+    let probed = probe_with(candidate, newest, settings);
+    if probed.usable {
+        return probed;
     }
-    if let Some(with_options) = devices::for_newer_compilers(candidate, &tried.name) {
+    if let Some(with_options) = devices::for_newer_compilers(candidate, &probed.name) {
         let again = probe_with(&with_options, newest, settings);
         if again.usable {
             return again;
@@ -34,11 +34,11 @@ pub fn probe_device(candidate: &Device, compilers: &[CompilerInfo], settings: &S
     let older = older.iter().rev().filter(|_| candidate.choice.is_none());
     let mut again = older.map(|one| (one, probe_with(candidate, one, settings)));
     match again.find(|(_, device)| device.usable) {
-        None => tried,
+        None => probed,
         Some((compiler, device)) => Device {
             failure: format!(
                 "works with Futhark {}, fails with {}: {}",
-                compiler.version, newest.version, tried.reason
+                compiler.version, newest.version, probed.reason
             ),
             ..device
         },
@@ -57,7 +57,7 @@ fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> 
         run: settings.run.clone(),
     };
     let limit = settings.timeout.max(PROBE);
-    let mut tried = Device {
+    let mut probed = Device {
         reason: "the probe sent no result".to_owned(),
         ..device.clone()
     };
@@ -65,11 +65,11 @@ fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> 
         Ok(mut process) => process.listen(&mut |event| {
             match event {
                 Event::Device { name, known_bad } => {
-                    (tried.name, tried.known_bad) = (name, known_bad);
+                    (probed.name, probed.known_bad) = (name, known_bad);
                 }
                 Event::End(result) => {
-                    tried.usable = result.outcome == Outcome::Pass;
-                    tried.reason = result.message;
+                    probed.usable = result.outcome == Outcome::Pass;
+                    probed.reason = result.message;
                 }
                 _ => {}
             }
@@ -81,10 +81,10 @@ fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> 
         }),
     };
     if let Some(death) = death {
-        (tried.usable, tried.reason) = (false, death.message);
+        (probed.usable, probed.reason) = (false, death.message);
     }
-    if tried.usable {
-        tried.reason.clear();
+    if probed.usable {
+        probed.reason.clear();
     }
-    tried
+    probed
 }

@@ -1,6 +1,6 @@
 //! The other subcommands for users: each returns the exit code of the program.
 
-use super::setup::{find_compilers, find_devices, settings, threads, warn};
+use super::setup::{find_compilers, probe_devices, settings, threads, warn};
 use super::{Ended, Exit, could_not_run, usage, verdict};
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
@@ -137,7 +137,7 @@ pub fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
         let text = format!("Futhark {} ({})", compiler.version, compiler.path);
         outln!("{}", shown(&text));
     }
-    let devices = find_devices(&args.machine, &compilers, &settings);
+    let devices = probe_devices(&args.machine, &compilers, &settings);
     warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {

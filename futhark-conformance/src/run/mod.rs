@@ -41,7 +41,7 @@ use clap::Parser as _;
 use futhark_safe::compile::process;
 use resume::Interrupted;
 use select::{Choice, Times};
-use setup::{find_compilers, find_devices, must_compile, settings, threads, warn};
+use setup::{find_compilers, must_compile, probe_devices, settings, threads, warn};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -402,7 +402,7 @@ impl<'c> Plan<'c> {
             }
             (None, _) => Times::default(),
         };
-        let devices = find_devices(&config.machine, &compilers, &settings);
+        let devices = probe_devices(&config.machine, &compilers, &settings);
         must_compile(&devices)?;
         warn(&devices);
         let run = &mut settings.run;
@@ -414,7 +414,7 @@ impl<'c> Plan<'c> {
         run.compilers = compilers.iter().chain(&against).cloned().collect();
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
-        // With `--backend`, only these backends were probed (`setup::find_devices`).
+        // With `--backend`, only these backends were probed (`setup::probe_devices`).
         let chosen =
             devices::devices_to_run(&devices, &config.machine.backends).map_err(could_not_run)?;
         let jobs = jobs_of(corpus, &chosen, &compilers, &config.checks);

@@ -73,7 +73,7 @@ impl Choice<'_> {
         let config = self.config;
         let is_selected = |check: &&Check| {
             let is_possible = !config.architectures.is_empty() || check.name != device_code::NAME;
-            let named = |pattern: &CheckPattern| pattern.concerns(check.name);
+            let named = |pattern: &CheckPattern| pattern.may_match(check.name);
             is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
         };
         let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
@@ -140,7 +140,7 @@ impl Times {
         let id = on_any_machine(&job.id);
         let slowness = f64::from(job.device.slowness());
         let is_selected = |check: &&Check| {
-            job.checks.is_empty() || job.checks.iter().any(|it| it.concerns(check.name))
+            job.checks.is_empty() || job.checks.iter().any(|it| it.may_match(check.name))
         };
         let of_check = |check: &Check| {
             let known = self.jobs.get(&(id.clone(), check.name.to_owned()));

@@ -99,7 +99,7 @@ pub fn find_compilers(
 }
 
 /// Finds the devices of the given backends, or of all backends, by a small program that runs on each.
-pub fn find_devices(
+pub fn probe_devices(
     args: &MachineArgs,
     compilers: &[CompilerInfo],
     settings: &Settings,

@@ -18,7 +18,7 @@ mod starts;
 mod support;
 
 use child::{LIBRARY, REPORT};
-use futhark_conformance::emulated::{Emulated, FINDINGS};
+use futhark_conformance::emulated::{Emulated, MISUSE_REPORTS};
 use futhark_safe::Backend;
 use futhark_safe::compile::{Compiler, process};
 use outcome::{Ending, NEVER_FREED, Outcome, Table};
@@ -183,7 +183,7 @@ impl Walker {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command
             .args(["--exact", &test.expect("tests have names"), "--nocapture"])
-            .env(FINDINGS, &findings)
+            .env(MISUSE_REPORTS, &findings)
             .env(LIBRARY, &self.library)
             .env(REPORT, &report);
         let setting = match failure {

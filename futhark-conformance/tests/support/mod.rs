@@ -5,7 +5,7 @@ pub mod needs;
 #[allow(dead_code, reason = "other test programs use the other functions")]
 pub mod run;
 
-use futhark_conformance::emulated::{Emulated, FINDINGS};
+use futhark_conformance::emulated::{Emulated, MISUSE_REPORTS};
 use futhark_safe::Backend;
 use futhark_safe::compile::Build;
 use futhark_safe::dynamic::Library;
@@ -65,7 +65,7 @@ pub fn in_a_process_with_the_device(settings: &str) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .envs(emulated.environment(settings))
-        .env(FINDINGS, &findings)
+        .env(MISUSE_REPORTS, &findings)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", run::text(&output));

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use futhark_conformance::emulated::{Emulated, FINDINGS};
+use futhark_conformance::emulated::{Emulated, MISUSE_REPORTS};
 
 #[test]
 fn cudarc_and_futhark_share_memory_on_the_emulated_device() {
@@ -31,7 +31,7 @@ fn cudarc_and_futhark_share_memory_on_the_emulated_device() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_interop-cuda"));
         command.envs(variables);
         command.env("LD_LIBRARY_PATH", folder.path());
-        command.env(FINDINGS, &findings);
+        command.env(MISUSE_REPORTS, &findings);
         assert_eq!(
             support::run(&mut command).unwrap(),
             "device: Emulated CUDA device 0\n\
