@@ -17,7 +17,8 @@
 //!
 //! A failure that matches becomes an expected failure. If a case or check that must fail passes in a job, that is a
 //! failure, so that entries do not outlive their reasons. Only what an entry with `sometimes = true`
-//! matches may pass: for failures that depend on uninitialised memory or on generated inputs.
+//! matches may pass: for failures that depend on uninitialised memory or on generated inputs. What an entry with
+//! `hangs = true` matches may not end, so its time limit is [`HANG`] instead of that of the run.
 
 use crate::files::key;
 use crate::pattern::{CheckPattern, Pattern, Versions};
@@ -26,6 +27,10 @@ use anyhow::anyhow;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The time limit of a case that is expected to hang.
+const HANG: Duration = Duration::from_secs(5);
 
 /// The name of the file, looked up in the folders of the programs and above.
 const FILE_NAME: &str = "expectations.toml";
@@ -47,6 +52,9 @@ struct Expectation {
     /// Whether it may also pass.
     #[serde(default)]
     sometimes: bool,
+    /// Whether it may not end.
+    #[serde(default)]
+    hangs: bool,
     /// The folder of the file; the program pattern may be relative to it.
     #[serde(skip)]
     folder: PathBuf,
@@ -191,9 +199,8 @@ impl Expectations {
         }
     }
 
-    /// The first entry that matches the result: its index, and its pattern that matches the check.
-    fn first_match(&self, job: &JobId, result: &CaseResult) -> Option<(usize, &CheckPattern)> {
-        let CaseResult { check, case, .. } = result;
+    /// The first entry that matches the case: its index, and its pattern that matches the check.
+    fn first_match(&self, job: &JobId, check: &str, case: &str) -> Option<(usize, &CheckPattern)> {
         let mut entries = self.list.iter().enumerate();
         entries.find_map(|(index, entry)| {
             let mut checks = entry.check.0.iter();
@@ -202,10 +209,17 @@ impl Expectations {
         })
     }
 
+    /// The time limit of the case, if it is expected to hang.
+    #[must_use]
+    pub fn time_limit(&self, job: &JobId, check: &str, case: &str) -> Option<Duration> {
+        let (index, _) = self.first_match(job, check, case)?;
+        self.list[index].hangs.then_some(HANG)
+    }
+
     /// Turns a matching failure into an expected one, and a pass of a case that must fail into a
     /// failure.
     pub fn judge(&self, job: &JobId, result: &mut CaseResult) {
-        let Some((index, pattern)) = self.first_match(job, result) else {
+        let Some((index, pattern)) = self.first_match(job, &result.check, &result.case) else {
             return;
         };
         let entry = &self.list[index];
@@ -231,7 +245,7 @@ impl Expectations {
     pub fn passed_checks(&self, job: &JobId, judged: &[CaseResult]) -> Vec<CaseResult> {
         let mut has_failed: BTreeMap<(usize, &str), bool> = BTreeMap::new();
         for result in judged {
-            let Some((index, pattern)) = self.first_match(job, result) else {
+            let Some((index, pattern)) = self.first_match(job, &result.check, &result.case) else {
                 continue;
             };
             let check = (index, result.check.as_str());
@@ -360,6 +374,16 @@ mod tests {
             let closed = expectations.passed_checks(&found.job, &[found.result]);
             assert!(closed.is_empty());
         }
+    }
+
+    #[test]
+    fn only_a_case_that_is_expected_to_hang_has_a_time_limit() {
+        let job = record("programs/numbers/f16.fut", "", "", Outcome::Pass).job;
+        let limit = |text: &str, case| list(text).time_limit(&job, "blocks", case);
+        let hangs = format!("{F16}hangs = true\n");
+        assert_eq!(limit(&hangs, "sum #0"), Some(HANG));
+        assert_eq!(limit(&hangs, "product #0"), None);
+        assert_eq!(limit(F16, "sum #0"), None);
     }
 
     #[test]

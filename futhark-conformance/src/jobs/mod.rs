@@ -139,9 +139,14 @@ pub fn check_job(
             run: settings.run.clone(),
         };
         let death = match start_child(settings, &spec, settings.timeout) {
-            Ok(mut process) => {
-                process.listen(&mut |event| state.handle(event, &mut judge_and_send))
-            }
+            Ok(mut process) => process.listen(&mut |event| {
+                let hang = match &event {
+                    Event::Begin(case) => expectations.time_limit(&job.id, &case.check, &case.case),
+                    _ => None,
+                };
+                let limit = state.handle(event, &mut judge_and_send);
+                hang.map_or(limit, |hang| hang.min(limit))
+            }),
             Err(error) => Some(Death {
                 cause: Cause::Error,
                 message: format!("failed to start a child process: {error}"),

@@ -158,6 +158,13 @@ fn each_failure_is_a_finding_with_its_cause() {
         assert_eq!(found.trim_end(), expected, "{line}: {message}");
         assert_has(message, words);
     }
+    // An expected hang has a limit of its own.
+    let list = "[[expect]]\nprogram = \"*\"\ncheck = \"blocks:spin #0\"\nreason = \"a demonstration\"\nhangs = true\n";
+    scene.write("expectations.toml", list);
+    let expected = run(&scene, "--check blocks --exclude wild.fut");
+    let (outcome, message) = expected.case("blocks", "spin #0");
+    assert_eq!(outcome, "expected-fail");
+    assert_has(message, "no answer within 5 s");
 }
 
 #[test]
