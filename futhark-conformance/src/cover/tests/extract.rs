@@ -155,7 +155,11 @@ impl Found {
         for input in &entry.inputs {
             let name = part_name(program, input.ty);
             if input.is_consumed() {
-                self.by_compiler(Topic::Consumption, format!("consumed {name}"));
+                self.add(
+                    Scope::Family,
+                    Topic::Consumption,
+                    format!("consumed {name}"),
+                );
                 self.add(Scope::Device, Topic::Consumption, "consumed");
             } else {
                 self.by_compiler(Topic::Entry, format!("parameter: {name}"));
