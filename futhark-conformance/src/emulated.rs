@@ -4,6 +4,7 @@
 //! name the libraries of a backend.
 
 use crate::files::{key, replace_file};
+use crate::parallel;
 use anyhow::{Context as _, bail};
 use futhark_safe::compile::process;
 use std::ffi::OsString;
@@ -151,29 +152,11 @@ fn compiler() -> anyhow::Result<(OsString, String)> {
     }
 }
 
-/// Compiles in a temporary folder and renames it, because other processes may do the same.
-fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()> {
-    let fresh = tempfile::tempdir_in(dir)?;
-    let mut units = Vec::new();
-    for (name, text) in SOURCES {
-        let path = fresh.path().join(name);
-        replace_file(&path, text.as_bytes())
-            .with_context(|| format!("failed to write {}", path.display()))?;
-        if name.ends_with(".cpp") {
-            units.push(path);
-        }
-    }
+/// Compiles or links a part of the device, with the arguments that `add` adds.
+fn run_compiler(compiler: &OsString, add: impl FnOnce(&mut Command)) -> anyhow::Result<()> {
     let mut command = Command::new(compiler);
-    command.args([
-        "-std=c++17",
-        "-O2",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-shared",
-        "-o",
-    ]);
-    command.arg(fresh.path().join(LIBRARY)).args(&units);
-    command.args(["-ldl", "-pthread"]);
+    command.args(["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden"]);
+    add(&mut command);
     // Not the limit of a case, which is for the programs under test.
     let limit = Some(Duration::from_secs(600));
     let name = compiler.display();
@@ -186,6 +169,37 @@ fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()>
             errors.trim()
         );
     }
+    Ok(())
+}
+
+/// Compiles in a temporary folder and renames it, because other processes may do the same.
+fn compile(compiler: &OsString, dir: &Path, folder: &Path) -> anyhow::Result<()> {
+    let fresh = tempfile::tempdir_in(dir)?;
+    let mut units = Vec::new();
+    for (name, text) in SOURCES {
+        let path = fresh.path().join(name);
+        replace_file(&path, text.as_bytes())
+            .with_context(|| format!("failed to write {}", path.display()))?;
+        if name.ends_with(".cpp") {
+            units.push(path);
+        }
+    }
+    // With all processors: every job for cuda and hip waits for this.
+    let compiled = parallel::map(&units, parallel::processors(), |unit| {
+        run_compiler(compiler, |command| {
+            command
+                .arg("-c")
+                .arg(unit)
+                .arg("-o")
+                .arg(unit.with_extension("o"));
+        })
+    });
+    compiled.into_iter().collect::<anyhow::Result<()>>()?;
+    run_compiler(compiler, |command| {
+        command.args(units.iter().map(|unit| unit.with_extension("o")));
+        command.args(["-shared", "-ldl", "-pthread", "-o"]);
+        command.arg(fresh.path().join(LIBRARY));
+    })?;
     let made = fresh.keep();
     if let Err(error) = std::fs::rename(&made, folder) {
         // Another process has compiled it at the same time.
