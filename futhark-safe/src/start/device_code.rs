@@ -142,33 +142,33 @@ impl Turn {
     pub(crate) fn wait_for(files: &[(&Path, bool)]) -> Turn {
         let quiet = Quiet::new();
         let turn = START.lock().unwrap_or_else(PoisonError::into_inner);
-        let files = files
-            .iter()
-            .map(|&(path, written)| (seal_of(path), path, written));
-        let mut files: Vec<_> = files.collect();
-        // In one order, so that processes do not wait for each other; each once.
-        files.sort_by(|a, b| (&a.0, !a.2).cmp(&(&b.0, !b.2)));
-        files.dedup_by(|a, b| a.0 == b.0);
-        let locks = files
-            .iter()
-            .filter_map(|(seal, path, written)| lock(path, seal, *written));
+        let files = files.iter();
+        let mut seals: Vec<_> = files
+            .filter_map(|&(path, written)| open_seal(path, written))
+            .collect();
+        // In one order, so that processes do not wait for each other; each once, since the lock of a file that has two
+        // paths would wait for itself.
+        seals.sort_by(|a, b| a.0.cmp(&b.0));
+        seals.dedup_by(|a, b| a.0 == b.0);
+        let locks = seals.into_iter().map(|(_, seal)| seal);
         Turn {
-            _locks: locks.collect(),
+            _locks: locks.filter(|seal| seal.lock().is_ok()).collect(),
             _turn: turn,
             _quiet: quiet,
         }
     }
 }
 
-/// Locks the seal against other processes. `None` if it cannot be created, which only a file to be written needs: then
-/// a cache file is never sealed, so it is compiled again each time.
-fn lock(path: &Path, seal: &Path, create: bool) -> Option<File> {
+/// Opens the seal, which is locked against other processes, and returns its canonical path, too. `None` if it cannot be
+/// created, which only a file to be written needs: then a cache file is never sealed, so it is compiled again each
+/// time.
+fn open_seal(path: &Path, create: bool) -> Option<(PathBuf, File)> {
     if std::fs::metadata(path).is_ok_and(|cache| !cache.is_file()) {
         return None;
     }
-    let file = open_regular(seal, File::options().append(true).create(create)).ok()?;
-    file.lock().ok()?;
-    Some(file)
+    let seal = seal_of(path);
+    let file = open_regular(&seal, File::options().append(true).create(create)).ok()?;
+    Some((seal.canonicalize().ok()?, file))
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -176,4 +176,32 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     let mut file = open_regular(path, File::options().read(true)).ok()?;
     file.read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+#[cfg(all(test, feature = "dynamic", unix))]
+mod tests {
+    use super::*;
+    use crate::fake_tests::in_time;
+
+    /// A configuration can name one file as the cache and as the dump, in two ways.
+    #[test]
+    fn a_file_with_two_paths_is_locked_once() {
+        in_time(|| {
+            let folder = std::env::temp_dir().join(format!("futhark-turn-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let (path, link) = (folder.join("code"), folder.join("link"));
+            std::os::unix::fs::symlink(seal_of(&path), seal_of(&link)).unwrap();
+            let paths = [
+                path,
+                folder
+                    .join("../.")
+                    .join(folder.file_name().unwrap())
+                    .join("code"),
+                link,
+            ];
+            let files: Vec<_> = paths.iter().map(|path| (&**path, true)).collect();
+            assert_eq!(Turn::wait_for(&files)._locks.len(), 1);
+            std::fs::remove_dir_all(&folder).unwrap();
+        });
+    }
 }
