@@ -145,6 +145,24 @@ fn build_options_that_the_runtime_or_the_compiler_cannot_bear_are_rejected() {
     });
 }
 
+/// For each tuning parameter the runtime counts the bytes of its name, and writes those of an identifier, in which `z`
+/// is `zz`. The options of this program would overrun its buffer.
+#[test]
+fn names_that_the_runtime_cannot_bear_are_rejected() {
+    if !support::backends().contains(&Backend::OpenCl) {
+        return;
+    }
+    let source = support::fresh("long_name.fut");
+    let name = "z".repeat(1000);
+    let program = format!("entry {name} (xs: []i32) : []i32 = map (+ 1) xs\n");
+    std::fs::write(&source, program).unwrap();
+    let library = support::library_of(&source, Backend::OpenCl, &support::newest().unwrap());
+    let _device = support::lock_device();
+    let error = Context::new(&library, &Config::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+    assert!(error.to_string().contains("names"), "{error}");
+}
+
 /// Misuse 23. `leaks.rs` watches the memory of thousands of failures.
 #[test]
 fn an_error_does_not_affect_later_calls() {

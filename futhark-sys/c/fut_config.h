@@ -78,8 +78,25 @@ static char *fut_adopt_queue(const struct futhark_context_config *cfg) {
 }
 #endif
 
+#if defined(FUT_BACKEND_opencl)
+// Whether the options for the device's compiler fit into the runtime's buffer. For each tuning parameter the runtime
+// counts its name and 20 bytes, but writes `-D`, the identifier of the name, which can be longer, `=`, at most 11
+// digits and a blank. Of the 1024 bytes for all other options, more than 512 are free.
+static bool fut_options_fit(const struct futhark_context_config *cfg) {
+  int64_t missing = 0;
+  for (int64_t i = 0; i < cfg->num_tuning_params; i++)
+    missing += (int64_t)strlen(cfg->tuning_param_vars[i]) + 15 - (int64_t)strlen(cfg->tuning_param_names[i]) - 20;
+  return missing <= 512;
+}
+#endif
+
 // Applies all settings. Returns NULL, or a malloc'ed message.
 static char *fut_configure(struct fut_context *c, const struct fut_setting *settings, uint32_t n) {
+#if defined(FUT_BACKEND_opencl)
+  if (!fut_options_fit(c->cfg))
+    return msgprintf("the names of the program's tuning parameters are too long for the runtime; shorten those of its "
+                     "entry points");
+#endif
   // First, because other settings can print.
   for (uint32_t i = 0; i < n; i++)
     if (settings[i].what == FUT_SET_LOG)
