@@ -110,6 +110,9 @@ impl Config {
     ///
     /// One string may contain several options, separated by blanks. Each word begins with `-`, except for the values
     /// of `-D` and `-I`.
+    ///
+    /// The options are not examined further. They must not change the meaning of the device code, as a macro for one of
+    /// its words does: then kernels can access other memory of the device.
     pub fn build_option(self, option: impl Into<String>) -> Config {
         let option = option.into();
         // The runtime reads beyond the end of an empty option. A word of another form is the name of a file for
