@@ -125,10 +125,12 @@ pub trait Receive: Sized {
 macro_rules! receive_scalars {
     ($($scalar:ty)*) => {$(
         impl Receive for $scalar {
+            #[inline]
             fn output() -> Output {
                 Output::scalar(Self::ELEM)
             }
 
+            #[inline]
             fn finish(output: Output) -> Self {
                 Self::from_c(output.into_scalar())
             }
@@ -179,7 +181,11 @@ pub fn part<V: Value, T: Receive>(value: &V, function: usize) -> Result<T> {
 }
 
 /// Calls function number `function` on a value: reads the parts of a variant.
-pub fn parts<V: Value>(value: &V, function: usize, outputs: &mut [&mut Output]) -> Result<()> {
+pub fn parts<V: Value, const OUT: usize>(
+    value: &V,
+    function: usize,
+    outputs: &mut [&mut Output; OUT],
+) -> Result<()> {
     let core = value.handle().core();
     core.call(function, [observed(value)], outputs)
 }

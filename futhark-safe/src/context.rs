@@ -377,11 +377,11 @@ impl<P: Program> Context<P> {
 
     /// Calls function number `function`, for generated code. Arguments are verified.
     #[doc(hidden)]
-    pub fn __call<const N: usize>(
+    pub fn __call<const IN: usize, const OUT: usize>(
         &self,
         function: usize,
-        inputs: [Input<'_>; N],
-        outputs: &mut [&mut Output],
+        inputs: [Input<'_>; IN],
+        outputs: &mut [&mut Output; OUT],
     ) -> Result<()> {
         self.started.core.call(function, inputs, outputs)
     }

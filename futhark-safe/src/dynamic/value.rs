@@ -199,7 +199,7 @@ impl Library {
         });
         let mut outputs: Vec<Output> = outputs.collect();
         let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
-        core.call(self.function(cfun)?, inputs, &mut places)?;
+        core.call_dynamic(self.function(cfun)?, inputs, &mut places)?;
         let values = outputs.into_iter().zip(results);
         let values = values.map(|(output, ty)| match ty {
             TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),

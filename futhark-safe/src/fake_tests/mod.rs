@@ -148,7 +148,7 @@ fn call<'a>(
     inputs: impl IntoIterator<Item = Input<'a>>,
     outputs: &mut [&mut Output],
 ) -> Result<()> {
-    core.call(function, inputs.into_iter().collect::<Vec<_>>(), outputs)
+    core.call_dynamic(function, inputs.into_iter().collect(), outputs)
 }
 
 fn total(core: &Arc<Core>, array: &Handle) -> Result<i32> {

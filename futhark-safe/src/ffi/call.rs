@@ -50,6 +50,25 @@ impl Input<'_> {
             Input::ConsumedByMut(handle) => Some(handle),
         }
     }
+
+    /// The pointer for C. Null: the call refuses the argument, and `Core::refusal` tells why.
+    #[inline]
+    fn pointer(&self, core: &Arc<Core>, slot: &c::Slot) -> *const c_void {
+        let handle = match self {
+            Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
+                return ptr::from_ref(&scalar.bytes).cast();
+            }
+            Input::Scalar(_) => return ptr::null(),
+            Input::Observed(_) if slot.flags & FUT_CONSUMED != 0 => return ptr::null(),
+            Input::Observed(handle) => handle,
+            Input::Consumed(handle) => handle,
+            Input::ConsumedByMut(handle) => &**handle,
+        };
+        match handle.live() {
+            Some(value) if handle.is_of(core, type_of(slot)) => value.as_ptr(),
+            _ => ptr::null(),
+        }
+    }
 }
 
 /// A result of a call, empty before it.
@@ -60,7 +79,14 @@ pub struct Output {
     handle: Option<Handle>,
 }
 
+/// The number of the slot's type. Of a scalar, which no value is, it is another one than that of any type.
+#[inline]
+fn type_of(slot: &c::Slot) -> u32 {
+    slot.type_.wrapping_sub(FUT_FIRST_TYPE)
+}
+
 impl Output {
+    #[inline]
     fn new(ty: u32) -> Output {
         Output {
             ty,
@@ -70,6 +96,7 @@ impl Output {
         }
     }
 
+    #[inline]
     pub(crate) fn scalar(elem: ElemType) -> Output {
         Output::new(elem as u32)
     }
@@ -101,19 +128,6 @@ impl Output {
     }
 }
 
-/// The lists of a call with at most this many arguments and results are not on the heap, whose use would take longer
-/// than all checks.
-const FEW: usize = 8;
-
-/// A list of `n` null pointers for C.
-fn list<'l, P: Copy>(few: &'l mut [P; FEW], many: &'l mut Vec<P>, n: usize) -> &'l mut [P] {
-    if n > FEW {
-        many.resize(n, few[0]);
-        return many;
-    }
-    &mut few[..n]
-}
-
 impl Core {
     /// Calls function number `function` of the table.
     ///
@@ -126,25 +140,54 @@ impl Core {
     /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments, or one that is spent.
     /// [`ErrorKind::WrongContext`]. Otherwise the failure of the call.
     #[inline]
-    pub(crate) fn call<'a>(
+    pub(crate) fn call<const IN: usize, const OUT: usize>(
         self: &Arc<Core>,
         function: usize,
-        mut inputs: impl AsMut<[Input<'a>]>,
+        mut inputs: [Input<'_>; IN],
+        outputs: &mut [&mut Output; OUT],
+    ) -> Result<()> {
+        let (arguments, places) = (&mut [ptr::null(); IN], &mut [ptr::null_mut(); OUT]);
+        self.call_with(function, &mut inputs, outputs, arguments, places)
+    }
+
+    /// As [`call`](Self::call), with lists of any length.
+    pub(crate) fn call_dynamic(
+        self: &Arc<Core>,
+        function: usize,
+        mut inputs: Vec<Input<'_>>,
         outputs: &mut [&mut Output],
     ) -> Result<()> {
+        let arguments = &mut vec![ptr::null(); inputs.len()];
+        let places = &mut vec![ptr::null_mut(); outputs.len()];
+        self.call_with(function, &mut inputs, outputs, arguments, places)
+    }
+
+    /// `arguments` and `places` have the lengths of `inputs` and `outputs`.
+    fn call_with(
+        self: &Arc<Core>,
+        function: usize,
+        inputs: &mut [Input<'_>],
+        outputs: &mut [&mut Output],
+        arguments: &mut [*const c_void],
+        places: &mut [*mut c_void],
+    ) -> Result<()> {
         let mut copied = false;
-        let result = self.call_with(function, inputs.as_mut(), outputs, &mut copied);
+        let result = self.call_locked(function, inputs, outputs, arguments, places, &mut copied);
         if copied {
+            // Without the lock, since it is code of the user.
             trace::copied(self.table().functions()[function].label());
         }
         result
     }
 
-    fn call_with(
+    #[inline(always)] // It has one caller.
+    fn call_locked(
         self: &Arc<Core>,
         number: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [&mut Output],
+        arguments: &mut [*const c_void],
+        places: &mut [*mut c_void],
         copied: &mut bool,
     ) -> Result<()> {
         let Some(function) = self.table().functions().get(number) else {
@@ -152,27 +195,17 @@ impl Core {
             return Err(Error::invalid("call", message));
         };
         if inputs.len() != function.inputs().len() || outputs.len() != function.outputs().len() {
-            let message = format!(
-                "expected {} and {}, got {} and {}",
-                counted(function.inputs().len(), "argument"),
-                counted(function.outputs().len(), "result"),
-                inputs.len(),
-                outputs.len()
-            );
-            return Err(Error::invalid(function.label(), message));
+            return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        let (mut few, mut many) = ([ptr::null(); FEW], Vec::new());
-        let arguments = list(&mut few, &mut many, inputs.len());
-        self.check_inputs(function, inputs, arguments)?;
-        let (mut few, mut many) = ([ptr::null_mut(); FEW], Vec::new());
-        let places = list(&mut few, &mut many, outputs.len());
+        let consumes = self.check_inputs(function, inputs, arguments)?;
         for (i, (output, slot)) in outputs.iter_mut().zip(function.outputs()).enumerate() {
             if output.ty != slot.type_ {
                 let what = format!("result {i}");
                 return Err(self.wrong_type(function.label(), &what, slot.type_, output.ty));
             }
             // Before the lock is taken: the result of another call, if there is one, is freed.
-            **output = Output::new(slot.type_);
+            output.handle = None;
+            output.value = ptr::null_mut();
             places[i] = match output.is_value() {
                 true => ptr::from_mut(&mut output.value).cast(),
                 false => ptr::from_mut(&mut output.scalar).cast::<c_void>(),
@@ -187,8 +220,6 @@ impl Core {
 
         let mut locked = self.locked();
         locked.expect_valid(handles().map(Handle::serial))?;
-        let consumes = |slot: &c::Slot| slot.flags & FUT_CONSUMED != 0;
-        let consumes = function.inputs().iter().any(consumes);
         if consumes {
             make_all_unique(&mut locked, function, inputs, copied)?;
             // Copies have other pointers.
@@ -222,45 +253,52 @@ impl Core {
         Ok(())
     }
 
-    /// Checks all arguments, and writes their pointers for C.
+    /// Checks all arguments, and writes their pointers for C. Returns whether the call consumes one.
     #[inline]
     fn check_inputs(
         self: &Arc<Core>,
         function: &c::Function,
         inputs: &[Input<'_>],
         arguments: &mut [*const c_void],
-    ) -> Result<()> {
-        for (i, (input, slot)) in inputs.iter().zip(function.inputs()).enumerate() {
-            let what = || match function.is_entry_point() || inputs.len() > 1 {
-                true => format!("argument {i}"),
-                // A method of the value, such as a field.
-                false => "the value".to_owned(),
-            };
-            let label = || function.label();
-            let handle = match input {
-                Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
-                    arguments[i] = ptr::from_ref(&scalar.bytes).cast();
-                    continue;
-                }
-                Input::Scalar(scalar) => {
-                    let got = scalar.elem as u32;
-                    return Err(self.wrong_type(label(), &what(), slot.type_, got));
-                }
-                Input::Observed(handle) => handle,
-                Input::Consumed(handle) => handle,
-                Input::ConsumedByMut(handle) => &**handle,
-            };
-            // Of a scalar, which no value is, this is another number than that of any type.
-            let ty = slot.type_.wrapping_sub(FUT_FIRST_TYPE);
-            arguments[i] = handle.expect(self, ty, label, what)?;
-            if matches!(input, Input::Observed(_)) && slot.flags & FUT_CONSUMED != 0 {
-                let message = format!(
-                    "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
-                );
-                return Err(Error::invalid(label(), message));
-            }
+    ) -> Result<bool> {
+        let (mut refused, mut consumes) = (false, false);
+        for ((argument, input), slot) in arguments.iter_mut().zip(inputs).zip(function.inputs()) {
+            *argument = input.pointer(self, slot);
+            refused |= argument.is_null();
+            consumes |= slot.flags & FUT_CONSUMED != 0;
         }
-        Ok(())
+        match refused {
+            true => Err(self.refusal(function, inputs)),
+            false => Ok(consumes),
+        }
+    }
+
+    /// The error about the first argument without a [pointer](Input::pointer).
+    #[cold]
+    fn refusal(self: &Arc<Core>, function: &c::Function, inputs: &[Input<'_>]) -> Error {
+        let mut slots = inputs.iter().zip(function.inputs()).enumerate();
+        let refused = slots.find(|(_, (input, slot))| input.pointer(self, slot).is_null());
+        let (i, (input, slot)) = refused.expect("an argument was refused");
+        let what = || match function.is_entry_point() || inputs.len() > 1 {
+            true => format!("argument {i}"),
+            // A method of the value, such as a field.
+            false => "the value".to_owned(),
+        };
+        let label = || function.label();
+        let checked = match (input, input.handle()) {
+            (Input::Scalar(scalar), _) => {
+                let got = scalar.elem as u32;
+                Err(self.wrong_type(label(), &what(), slot.type_, got))
+            }
+            (_, Some(handle)) => handle.expect(self, type_of(slot), label, what),
+            (_, None) => Ok(ptr::null_mut()),
+        };
+        checked.err().unwrap_or_else(|| {
+            let message = format!(
+                "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
+            );
+            Error::invalid(label(), message)
+        })
     }
 
     fn type_name(&self, number: u32) -> &'static str {
@@ -286,6 +324,16 @@ impl Core {
         );
         Error::invalid(operation, message)
     }
+}
+
+#[cold]
+fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error {
+    let message = format!(
+        "expected {} and {}, got {inputs} and {outputs}",
+        counted(function.inputs().len(), "argument"),
+        counted(function.outputs().len(), "result"),
+    );
+    Error::invalid(function.label(), message)
 }
 
 /// Makes each argument that the call may overwrite the only reference to its memory. `copied`: at least one

@@ -222,6 +222,12 @@ impl Handle {
         }
     }
 
+    /// Whether it is of this context and of type `types()[ty]`.
+    #[inline]
+    pub(super) fn is_of(&self, core: &Arc<Core>, ty: u32) -> bool {
+        Arc::ptr_eq(&self.core, core) && self.ty == ty
+    }
+
     #[inline]
     pub(super) fn live(&self) -> Option<NonNull<c_void>> {
         match self.state {
