@@ -35,7 +35,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// The number of elements in each dimension; zeros if the array is [spent](crate::Consumed).
     ///
     /// # Panics
-    ///
     /// If plain C calls made the array with a negative dimension. Other calls reject such results.
     #[must_use]
     pub fn shape(&self) -> [usize; R] {
@@ -57,7 +56,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// A copy with memory of its own. On GPU backends the elements are copied on the device.
     ///
     /// # Errors
-    ///
     /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
@@ -82,7 +80,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// The program must have an array type of the other rank: see [`HasArray`].
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
     /// elements; nothing was copied.
     /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -100,7 +97,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// does not wait for calls of other threads.
     ///
     /// # Errors
-    ///
     /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
@@ -110,7 +106,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// [`to_vec`](Self::to_vec).
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the lengths differ; nothing was written.
     pub fn read_into(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
@@ -147,7 +142,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// otherwise as [`to_vec`](Self::to_vec).
     ///
     /// # Errors
-    ///
     /// As [`to_vec`](Self::to_vec).
     pub fn to_cow(&self) -> Result<Cow<'_, [T]>> {
         match self.view() {
@@ -159,7 +153,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// One element. To read many, [`to_vec`](Self::to_vec) is much faster on a GPU.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the index is out of bounds.
     pub fn get(&self, index: impl ArrayIndex<R>) -> Result<T> {
         let (elem, scalar) = ffi::index(&self.handle, &for_c(index), ffi::Bounds::Ours)?;
@@ -240,7 +233,6 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
     /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
@@ -258,7 +250,6 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
     /// elements, or is larger than any memory. Otherwise as [`array`](Self::array).
     pub fn array_nd<T: Element, const R: usize>(
@@ -284,7 +275,6 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// # Errors
-    ///
     /// As [`array_nd`](Self::array_nd).
     pub fn array_from_fn<T: Element, const R: usize>(
         &self,
@@ -308,7 +298,6 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// # Errors
-    ///
     /// As [`array`](Self::array).
     pub fn array_from_iter<T: Element>(
         &self,
@@ -341,7 +330,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// ```
     ///
     /// # Errors
-    ///
     /// The array itself, where [`view`](Self::view) returns `None`: on GPU backends, for `bool`, and if
     /// the array is [spent](crate::Consumed).
     pub fn into_host(self) -> std::result::Result<HostArray<P, T, R>, Self> {
@@ -368,7 +356,6 @@ impl<P, T: Element, const R: usize> HostArray<P, T, R> {
     /// Waits for a running call of the context.
     ///
     /// # Errors
-    ///
     /// An [earlier failure](crate::Error::is_from_earlier_call) that no call could report, such as that of
     /// a drop. If the array is copied: [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
     /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost), also from an earlier call. The elements are
@@ -412,13 +399,11 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// For an array without elements, the memory is null or of any size.
     ///
     /// # Errors
-    ///
     /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): this version of the compiler provides no such
     /// function.
     ///
     /// # Safety
-    ///
     /// This function accesses nothing, but other crates accept such memory in safe functions. The
     /// caller must ensure:
     ///
@@ -461,7 +446,6 @@ impl<P: Program> Context<P> {
     /// [`Array::try_clone`] makes an array that is independent of the memory.
     ///
     /// # Errors
-    ///
     /// * [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): memory of another backend, null for
     ///   a shape with elements, host memory that is not aligned for `T`, or a shape that is larger
     ///   than any memory.
@@ -469,7 +453,6 @@ impl<P: Program> Context<P> {
     ///   function.
     ///
     /// # Safety
-    ///
     /// * The memory contains as many elements as the shape has, in row-major order, each a
     ///   valid value of `T` in native byte order: 0 or 1 for `bool`. Device work that writes them
     ///   is complete.
@@ -526,7 +509,6 @@ pub(crate) mod nd {
         /// ```
         ///
         /// # Errors
-        ///
         /// As [`array_nd`](Self::array_nd).
         pub fn array_from_ndarray<S, T, const R: usize>(
             &self,
@@ -550,7 +532,6 @@ pub(crate) mod nd {
         /// Needs the feature `ndarray`.
         ///
         /// # Errors
-        ///
         /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): an empty
         /// array whose other dimensions are larger than `ndarray` allows.
         pub fn to_ndarray(&self) -> Result<ndarray::Array<T, Dim<[usize; R]>>>

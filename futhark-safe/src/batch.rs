@@ -47,7 +47,6 @@ impl<P: Program> Context<P> {
     /// contexts; each waits at its own end. Several threads can use one batch.
     ///
     /// # Errors
-    ///
     /// The error of `body`. Otherwise the failure of the wait, or of another thread's wait meanwhile: an
     /// [earlier call's failure](crate::Error::is_from_earlier_call). Elements that were to be
     /// downloaded then have any value.
@@ -74,7 +73,6 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     /// batch ends, or a `Vec`, which the batch keeps until then.
     ///
     /// # Errors
-    ///
     /// As [`Context::array`].
     pub fn array<T: Element>(&self, data: impl Into<Cow<'env, [T]>>) -> Result<Array<P, T, 1>>
     where
@@ -87,7 +85,6 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     /// As [`Context::array_nd`], without a wait: see [`array`](Self::array).
     ///
     /// # Errors
-    ///
     /// As [`Context::array_nd`].
     pub fn array_nd<T: Element, const R: usize>(
         &self,
@@ -105,7 +102,6 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     /// As [`Array::read_into`], without a wait: the elements are in `to` when the batch has ended.
     ///
     /// # Errors
-    ///
     /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to
     /// another context.
     pub fn read_into<T: Element, const R: usize>(
@@ -119,7 +115,6 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     /// As [`Array::to_vec`], without a wait: the [`Download`] has the elements when the batch has ended.
     ///
     /// # Errors
-    ///
     /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to
     /// another context.
     pub fn to_vec<T: Element, const R: usize>(
@@ -140,7 +135,6 @@ impl<T: Element> Download<T> {
     /// All elements, in row-major order.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the batch has not ended, or has failed.
     pub fn into_vec(self) -> Result<Vec<T>> {
         let elements = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -22,7 +22,6 @@ macro_rules! context_methods {
         /// The device of the context.
         ///
         /// # Errors
-        ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn device(&self) -> Result<Device> {
             self.core().device().map(Device::of_context)
@@ -31,7 +30,6 @@ macro_rules! context_methods {
         /// The memory that the context uses.
         ///
         /// # Errors
-        ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn memory(&self) -> Result<MemoryUse> {
             self.core().memory().map(MemoryUse::of)
@@ -50,7 +48,6 @@ macro_rules! context_methods {
         /// values.
         ///
         /// # Errors
-        ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
             self.core().command_queue()
@@ -62,7 +59,6 @@ macro_rules! context_methods {
         /// GPU kernels that no call has reported yet.
         ///
         /// # Errors
-        ///
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn sync(&self) -> Result<()> {
             self.core().simple("sync", |raw| raw.sync)
@@ -71,7 +67,6 @@ macro_rules! context_methods {
         /// Frees memory that the context keeps for later calls.
         ///
         /// # Errors
-        ///
         /// The device failed.
         pub fn clear_caches(&self) -> Result<()> {
             self.core().simple("clear_caches", |raw| raw.clear_caches)
@@ -80,7 +75,6 @@ macro_rules! context_methods {
         /// Pauses profiling, if it was configured.
         ///
         /// # Errors
-        ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn pause_profiling(&self) -> Result<()> {
             self.core()
@@ -90,7 +84,6 @@ macro_rules! context_methods {
         /// Resumes profiling.
         ///
         /// # Errors
-        ///
         /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn unpause_profiling(&self) -> Result<()> {
             self.core()
@@ -100,7 +93,6 @@ macro_rules! context_methods {
         /// The runtime's profiling report, as JSON. Waits as [`sync`](Self::sync) does.
         ///
         /// # Errors
-        ///
         /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn report(&self) -> Result<String> {
             self.core().report()
@@ -111,7 +103,6 @@ macro_rules! context_methods {
         /// Like [`report`](Self::report), it discards the events that it returns.
         ///
         /// # Errors
-        ///
         /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the runtime's report has an unknown
         /// format.
         #[cfg(feature = "report")]
@@ -186,7 +177,6 @@ impl<P: Program> Context<P> {
     /// also compile their device code.
     ///
     /// # Errors
-    ///
     /// The failure of the only backend, or one that lists the failures of all. Its kind is theirs if they agree,
     /// otherwise [`ErrorKind::Start`].
     ///
@@ -245,7 +235,6 @@ impl<P: Program> Context<P> {
     /// The backends that the program was compiled for, in the order of the build script.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Load`]: the linked program belongs to another version of this crate.
     pub fn backends() -> Result<Vec<Backend>> {
         let tables = tables::<P>()?;
@@ -258,7 +247,6 @@ impl<P: Program> Context<P> {
     /// Loads the driver, and blocks while it looks for devices.
     ///
     /// # Errors
-    ///
     /// Why a context on this backend would be refused: [`ErrorKind::Unsupported`]: the program was not
     /// compiled for it. [`ErrorKind::Load`]: its driver is missing, or it has no device.
     pub fn devices(backend: Backend) -> Result<Vec<Device>> {
@@ -269,7 +257,6 @@ impl<P: Program> Context<P> {
     /// The source of the program's device code on this backend: OpenCL C, CUDA C or HIP C.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Unsupported`]: the program was not compiled for the backend, or the backend has no
     /// device code.
     pub fn device_source(backend: Backend) -> Result<String> {
@@ -296,7 +283,6 @@ impl<P: Program> Context<P> {
     /// Plain C calls ([`with_raw`](Self::with_raw)) need a linked program.
     ///
     /// # Errors
-    ///
     /// * [`ErrorKind::Load`]: the library has another interface.
     /// * [`ErrorKind::Unsupported`]: `config` names another backend.
     /// * The errors of starting a context: see [`new`](Self::new).
@@ -346,7 +332,6 @@ impl<P: Program> Context<P> {
     /// Dropping the last handle or value of a context frees it, too, but ignores failures.
     ///
     /// # Errors
-    ///
     /// Returns the context with the error; it can still be used, or closed again.
     /// [`ErrorKind::InvalidArgument`]: values or clones of it are in use. [`ErrorKind::ContextLost`]. An
     /// [earlier call's failure](crate::Error::is_from_earlier_call).
@@ -364,7 +349,6 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Unsupported`]: the linked program was not compiled for the backend.
     /// [`ErrorKind::Load`]: the linked program is another one, or of another version of this crate.
     pub fn tuning_params_of(backend: Backend) -> Result<Vec<TuningParam>> {

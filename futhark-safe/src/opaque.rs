@@ -59,7 +59,6 @@ impl<G: OpaqueTag> Opaque<G> {
     /// A copy with memory of its own. On GPU backends its arrays are copied on the device.
     ///
     /// # Errors
-    ///
     /// The computation of the value failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn try_clone(&self) -> Result<G> {
         ffi::duplicate(&self.handle).map(|copy| Opaque::from_handle(copy).into())
@@ -347,7 +346,6 @@ macro_rules! __array_of {
             /// A copy of one element. Waits for it.
             ///
             /// # Errors
-            ///
             /// `ErrorKind::InvalidArgument`: the index is out of bounds.
             pub fn index(&self, index: impl $crate::ArrayIndex<$rank>) -> $crate::Result<$elem> {
                 $crate::__private::element(self, index)
@@ -365,7 +363,6 @@ macro_rules! __array_new {
             /// Makes an array from copies of elements.
             ///
             /// # Errors
-            ///
             /// `ErrorKind::InvalidArgument`: no elements (the size of one is unknown then), or
             /// elements of different sizes.
             pub fn new(
@@ -381,7 +378,6 @@ macro_rules! __array_new {
             /// Makes an array from copies of elements in row-major order.
             ///
             /// # Errors
-            ///
             /// `ErrorKind::InvalidArgument`: another number of elements than the shape has, no elements
             /// (the size of one is unknown then), or elements of different sizes.
             pub fn new_nd(
@@ -405,7 +401,6 @@ macro_rules! __array_set {
             /// array's memory, the array is copied first, so they do not change.
             ///
             /// # Errors
-            ///
             /// `ErrorKind::InvalidArgument`: the index is out of bounds, or the element has another size;
             /// the array is unchanged. If the device fails, the element is unspecified.
             pub fn set(

@@ -23,7 +23,6 @@ use crate::ffi::{Core, Lent, Output, backend_of};
 /// Implemented in raw modules, by generated code.
 ///
 /// # Safety
-///
 /// A pointer that `lend` of that program's table for that backend returns is of this type.
 pub unsafe trait RawContext: Sized {
     /// The program.
@@ -37,7 +36,6 @@ pub unsafe trait RawContext: Sized {
 /// Implemented in raw modules, by generated code.
 ///
 /// # Safety
-///
 /// Values of type `types()[TYPE]` in the context's table are of this C type, and `Value` is
 /// the safe type for them.
 pub unsafe trait RawValue: Sized {
@@ -79,7 +77,6 @@ impl<P: Program> Context<P> {
     /// one that was lent or [`check`](Raw::check)ed last is current.
     ///
     /// # Errors
-    ///
     /// * [`ErrorKind::WrongContext`]: the context is of another backend than `C`, or of a
     ///   library (`Context::with_library`); the closure did not run.
     /// * The closure's error.
@@ -88,7 +85,6 @@ impl<P: Program> Context<P> {
     /// * An [earlier call's failure](crate::Error::is_from_earlier_call).
     ///
     /// # Panics
-    ///
     /// A safe call on the same context inside of the closure panics, since it would deadlock; views, and downloads
     /// on host backends, wait for no call and work. If the closure panics, the panic continues and the context
     /// remains usable.
@@ -172,7 +168,6 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// the failed calls.
     ///
     /// # Errors
-    ///
     /// The failure: [`ErrorKind::Program`], [`ErrorKind::OutOfMemory`] or [`ErrorKind::Backend`], after which more
     /// calls can follow. [`ErrorKind::ContextLost`], or a device that cannot synchronize: no call can
     /// follow, and [`context`](Self::context) is null.
@@ -184,7 +179,6 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// value is dropped or consumed.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::WrongContext`]: the value belongs to another context. The failure of the value's
     /// computation.
     pub fn pointer<S: RawValue<Context = C>>(&mut self, value: &S::Value) -> Result<*mut S> {
@@ -196,7 +190,6 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// or [`adopt`](Self::adopt) it again. Otherwise it is leaked.
     ///
     /// # Errors
-    ///
     /// As for [`pointer`](Self::pointer). The value is dropped in that case.
     pub fn release<S: RawValue<Context = C>>(&mut self, value: S::Value) -> Result<*mut S> {
         let pointer = self.lent.release(value.into_handle(), S::TYPE)?;
@@ -206,11 +199,9 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// Takes ownership of a value that C made. Dropping the result frees it.
     ///
     /// # Errors
-    ///
     /// If the pointer is null, the failure of the C function.
     ///
     /// # Safety
-    ///
     /// The pointer is null, or points to a live value of this context, from a C function that
     /// succeeded or from [`release`](Self::release). It is adopted once; from now on, nothing else
     /// uses, frees or consumes it. If `futhark_context_sync` has failed since the closure

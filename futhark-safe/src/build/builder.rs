@@ -169,7 +169,6 @@ impl Program {
     /// `main` of the build script: Cargo then shows it.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Compile`], with the output of the compiler that failed, or with what to install.
     pub fn compile(&self) -> Result<()> {
         let out_dir = PathBuf::from(self.variable("OUT_DIR")?);

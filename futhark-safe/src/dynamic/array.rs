@@ -32,7 +32,6 @@ impl Array {
     /// Returns all elements in row-major order, as bytes in native order. Waits for them.
     ///
     /// # Errors
-    ///
     /// The call that computes them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         ffi::read_bytes(&self.handle)
@@ -41,7 +40,6 @@ impl Array {
     /// Returns all elements in row-major order. Waits for them.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of
     /// [`to_bytes`](Self::to_bytes).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
@@ -51,7 +49,6 @@ impl Array {
     /// Copies all elements in row-major order into `to`, which must have the same length.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is
     /// unchanged. Otherwise the errors of [`to_bytes`](Self::to_bytes).
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
@@ -61,7 +58,6 @@ impl Array {
     /// Returns one element.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): index out of bounds, or wrong number of
     /// indices. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): the library has no such function.
     pub fn index(&self, indices: &[i64]) -> Result<Scalar> {
@@ -73,7 +69,6 @@ impl Array {
     /// `futhark-conformance` can test it.
     ///
     /// # Errors
-    ///
     /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
@@ -96,7 +91,6 @@ impl Array {
     /// Copies the array into new memory, like [`crate::Array::try_clone`].
     ///
     /// # Errors
-    ///
     /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn try_clone(&self) -> Result<Array> {
         let handle = ffi::duplicate(&self.handle)?;
@@ -107,7 +101,6 @@ impl Array {
     /// host backends.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements,
     /// or the program has no array type of its rank; nothing was copied. Otherwise the errors of
     /// [`to_bytes`](Self::to_bytes).
@@ -127,7 +120,6 @@ impl Array {
     /// elements are written in place ([`crate::Context::array_from_fn`]).
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type.
     pub fn view<T: Element>(&self) -> Result<Option<&[T]>> {
         ffi::view(&self.handle)
@@ -147,11 +139,9 @@ impl Array {
     /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
     ///
     /// # Errors
-    ///
     /// As [`crate::Array::raw_memory`].
     ///
     /// # Safety
-    ///
     /// As for [`crate::Array::raw_memory`].
     #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
@@ -166,7 +156,6 @@ impl Array {
     /// Needs the feature `ndarray`.
     ///
     /// # Errors
-    ///
     /// The errors of [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
     /// the array is empty, and its other dimensions are larger than `ndarray` allows.
     pub fn to_ndarray<T: Element>(&self) -> Result<ndarray::ArrayD<T>> {

@@ -30,7 +30,6 @@ impl Context {
     /// Creates a context. Blocks like [`crate::Context::new`].
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): `config` names another backend; otherwise the
     /// errors of [`crate::Context::new`].
     pub fn new(library: &Library, config: &Config) -> Result<Context> {
@@ -51,7 +50,6 @@ impl Context {
     /// A consumed parameter needs [`Arg::Consume`] or [`Arg::ConsumeMut`].
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): unknown entry point, wrong number of
     /// arguments, wrong type of an argument, a borrowed argument for a consumed parameter, or a spent one.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): an argument belongs to another context.
@@ -79,7 +77,6 @@ impl Context {
     /// Creates an array of rank 1 from a slice, `Vec` or array.
     ///
     /// # Errors
-    ///
     /// As [`array_from_bytes`](Self::array_from_bytes).
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array> {
         self.array_nd(&[data.len()], data)
@@ -88,7 +85,6 @@ impl Context {
     /// Creates an array from bytes: elements in row-major order, each in native byte order.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of
     /// bytes, its size
     /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -101,7 +97,6 @@ impl Context {
     /// Creates an array from elements in row-major order.
     ///
     /// # Errors
-    ///
     /// As [`array_from_bytes`](Self::array_from_bytes).
     pub fn array_nd<T: Element>(&self, shape: &[usize], data: &[T]) -> Result<Array> {
         let ty = ffi::array_number(self.core(), T::ELEM, shape.len())?;
@@ -112,12 +107,10 @@ impl Context {
     /// Creates an array that borrows memory, as [`crate::Context::array_from_raw`].
     ///
     /// # Errors
-    ///
     /// As [`crate::Context::array_from_raw`]. Also [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument):
     /// the program has no such array type.
     ///
     /// # Safety
-    ///
     /// As for [`crate::Context::array_from_raw`], with elements of type `elem`.
     #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn array_from_raw(
@@ -135,7 +128,6 @@ impl Context {
     /// Creates a record or tuple from its fields, in the order of the manifest.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a record, or the
     /// fields have another number or other types. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
     pub fn record(&self, type_name: &str, fields: &[&Value]) -> Result<Opaque> {
@@ -148,7 +140,6 @@ impl Context {
     /// Creates a value of a sum type.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not a sum, the variant
     /// is unknown, or the payload has another number of values or other types.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
@@ -167,7 +158,6 @@ impl Context {
     /// Creates an array of records from one array per field, all of the same shape.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of
     /// records, the fields have another number or other types, or their shapes differ.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext).
@@ -181,7 +171,6 @@ impl Context {
     /// Creates an array of rank 1 of records or other opaque values from copies of its elements.
     ///
     /// # Errors
-    ///
     /// As [`array_from_values_nd`](Self::array_from_values_nd).
     pub fn array_from_values(&self, type_name: &str, elements: &[&Value]) -> Result<Opaque> {
         self.array_from_values_nd(type_name, &[elements.len()], elements)
@@ -190,7 +179,6 @@ impl Context {
     /// Creates an array of records or other opaque values from copies of its elements, in row-major order.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the type is unknown or not an array of opaque
     /// values, the shape has another rank, the number of elements does not match the shape or is zero (the size of an
     /// element is then unknown), or an element has another type or size.
@@ -218,7 +206,6 @@ impl Context {
     /// Restores a stored value. Any backend of the same program can have stored it.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another program stored it, or the runtime rejects the bytes.
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored.
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -232,7 +219,6 @@ impl Context {
     /// Frees the context and reports failures that no call has reported, like [`crate::Context::close`].
     ///
     /// # Errors
-    ///
     /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values or
     /// clones of the context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     pub fn close(self) -> Result<(), (Context, Error)> {
@@ -277,7 +263,6 @@ impl Context {
     /// Needs the feature `ndarray`.
     ///
     /// # Errors
-    ///
     /// The errors of [`array_nd`](Self::array_nd).
     pub fn array_from_ndarray<S, T, D>(&self, array: &ndarray::ArrayBase<S, D>) -> Result<Array>
     where
@@ -316,7 +301,6 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    ///
     /// As [`crate::Context::batch`].
     pub fn batch<'env, R>(&self, body: impl FnOnce(&Batch<'_, 'env>) -> Result<R>) -> Result<R> {
         let library = self.library();
@@ -328,7 +312,6 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Context::array`], without a wait: see [`crate::Batch::array`].
     ///
     /// # Errors
-    ///
     /// As [`Context::array`].
     pub fn array<T: Element>(&self, data: impl Into<Cow<'env, [T]>>) -> Result<Array> {
         let data = data.into();
@@ -338,7 +321,6 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Context::array_nd`], without a wait: see [`crate::Batch::array`].
     ///
     /// # Errors
-    ///
     /// As [`Context::array_nd`].
     pub fn array_nd<T: Element>(
         &self,
@@ -353,7 +335,6 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Array::read_into`], without a wait: see [`crate::Batch::read_into`].
     ///
     /// # Errors
-    ///
     /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
     /// belongs to another context.
     pub fn read_into<T: Element>(&self, array: &Array, to: &'env mut [T]) -> Result<()> {
@@ -363,7 +344,6 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Array::to_vec`], without a wait: see [`crate::Batch::to_vec`].
     ///
     /// # Errors
-    ///
     /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
     /// belongs to another context.
     pub fn to_vec<T: Element>(&self, array: &Array) -> Result<Download<T>> {

@@ -83,7 +83,6 @@ impl Library {
     /// The devices of the library's backend, like [`crate::Context::devices`].
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Load`]: the driver is missing, or it has no device.
     pub fn devices(&self) -> Result<Vec<Device>> {
         ffi::devices(self.0.table).map(Device::of_backend)
@@ -93,7 +92,6 @@ impl Library {
     /// none.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::OutOfMemory`].
     pub fn device_source(&self) -> Result<Option<String>> {
         ffi::device_source(self.0.table)
@@ -177,12 +175,10 @@ impl Library {
     /// ```
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Load`]: the file cannot be loaded, was not made by the module `compile` of this version, has an
     /// invalid text, or its table and its manifest disagree.
     ///
     /// # Safety
-    ///
     /// The module `compile` made the file, and it was not changed: loading it runs code in it, and its
     /// table is trusted.
     #[allow(unsafe_code, reason = "an unsafe function of the public API")]
@@ -213,7 +209,6 @@ impl Library {
     /// code in this process.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Compile`]: [`Build::run`](crate::compile::Build::run) failed; the source is its error.
     /// [`ErrorKind::Load`]: the library cannot be loaded, or its table and its manifest disagree.
     pub fn build(build: &futhark_sys::compile::Build) -> Result<Library> {

@@ -31,7 +31,6 @@ impl Opaque {
     /// Returns a field of a record, of a tuple (`"0"`, `"1"`, …) or of an array of records.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: unknown field, or the type has no fields.
     pub fn project(&self, field: &str) -> Result<Value> {
         let fields = match self.structure() {
@@ -55,7 +54,6 @@ impl Opaque {
     /// Returns the name of the variant of a sum.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: the value is not a sum.
     pub fn variant(&self) -> Result<String> {
         let Structure::Sum(sum) = self.structure() else {
@@ -81,7 +79,6 @@ impl Opaque {
     /// Returns the payload of a sum of this variant.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: the value has another variant, or is not a sum.
     pub fn destruct(&self, variant: &str) -> Result<Vec<Value>> {
         let Structure::Sum(sum) = self.structure() else {
@@ -96,7 +93,6 @@ impl Opaque {
     /// Returns the shape of an array of records or other opaque values.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: the value is not an array.
     pub fn shape(&self) -> Result<Vec<usize>> {
         ffi::shape(&self.handle)
@@ -105,7 +101,6 @@ impl Opaque {
     /// Returns a copy of an element of an array of records or other opaque values.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: index out of bounds, wrong number of indices, or the
     /// value is not an array. [`ErrorKind::Unsupported`]: the library has no such function for the type.
     pub fn index(&self, indices: &[i64]) -> Result<Value> {
@@ -117,7 +112,6 @@ impl Opaque {
     /// `futhark-conformance` can test it.
     ///
     /// # Errors
-    ///
     /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
@@ -131,7 +125,6 @@ impl Opaque {
     /// first, and the other value does not change.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: index out of bounds, wrong number of indices, an element of
     /// another type or size, or the value is not an array; the array is unchanged.
     /// [`ErrorKind::WrongContext`]. [`ErrorKind::Unsupported`]: compilers provide this function since
@@ -147,7 +140,6 @@ impl Opaque {
     /// Copies the value into new memory, like [`crate::Opaque::try_clone`].
     ///
     /// # Errors
-    ///
     /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     pub fn try_clone(&self) -> Result<Opaque> {
         ffi::duplicate(&self.handle).map(|copy| self.library.opaque(copy))
@@ -156,7 +148,6 @@ impl Opaque {
     /// Returns the value as bytes that can be restored later, on any backend of the program.
     ///
     /// # Errors
-    ///
     /// The call that computes the value failed. [`ErrorKind::Unsupported`]: values of this type
     /// cannot be stored. [`ErrorKind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored> {
@@ -198,7 +189,6 @@ impl Stored {
     /// Returns frame and body, for a file or another process: see [`Untrusted`].
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         stored::to_bytes(&self.0)
@@ -209,7 +199,6 @@ impl Stored {
     /// Needs the feature `mac`.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::OutOfMemory`].
     #[cfg(feature = "mac")]
     pub fn seal(&self, key: &stored::Key) -> Result<Vec<u8>> {
@@ -233,7 +222,6 @@ impl Library {
     /// Runs all checks of [`accept`](Self::accept) and [`trust`](Self::trust).
     ///
     /// # Errors
-    ///
     /// The errors of [`Untrusted::check`].
     pub fn check_stored(&self, stored: &Untrusted) -> Result<()> {
         stored.find_in(self.table()).map(drop)
@@ -243,7 +231,6 @@ impl Library {
     /// [`Untrusted::accept`].
     ///
     /// # Errors
-    ///
     /// As [`Untrusted::accept`].
     pub fn accept(&self, stored: Untrusted) -> Result<Stored> {
         let found = stored.find_in(self.table())?;
@@ -256,7 +243,6 @@ impl Library {
     /// Needs the feature `mac`.
     ///
     /// # Errors
-    ///
     /// As [`crate::Stored::unseal`].
     #[cfg(feature = "mac")]
     pub fn unseal(&self, key: &stored::Key, bytes: &[u8]) -> Result<Stored> {
@@ -282,11 +268,9 @@ impl Library {
     /// A stored value with these bytes, as [`Untrusted::trust`].
     ///
     /// # Errors
-    ///
     /// As [`check_stored`](Self::check_stored).
     ///
     /// # Safety
-    ///
     /// As for [`Untrusted::trust`].
     #[allow(unsafe_code, reason = "an unsafe function of the public API")]
     pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {

@@ -70,7 +70,6 @@ pub(crate) fn shape(array: &Handle) -> Result<Vec<usize>> {
 /// The shape of an array whose type has rank `R`; zeros if it is spent.
 ///
 /// # Panics
-///
 /// If the type has another rank, which is a mistake of generated code, or if plain C calls made an
 /// array with a negative dimension.
 pub(crate) fn shape_array<const R: usize>(array: &Handle) -> [usize; R] {
@@ -269,7 +268,6 @@ pub(crate) fn create_from_bytes(
 }
 
 /// # Safety
-///
 /// `data` points to `len` readable elements of type `elem`, which stay unchanged until the batch ends,
 /// if there is one. Or it is null, on a host backend: then the elements are not initialised, and the
 /// caller writes them before anything else gets the array.
@@ -322,7 +320,6 @@ fn array_type(core: &Core, ty: u32, elem: ElemType, rank: usize) -> Result<&'sta
 /// the copy of a thousand elements.
 ///
 /// # Safety
-///
 /// The elements of `array` have `size` bytes, and `to` is writable memory for them. Nothing else accesses it until
 /// the batch ends, if there is one.
 pub(super) unsafe fn read_to(
@@ -368,7 +365,6 @@ pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
 }
 
 /// # Safety
-///
 /// The elements of `array`, of type `elem`, have the size of `n` values of type T. Unless `elem` is `Bool`, every bit
 /// pattern is a T.
 unsafe fn read_all<T>(array: &Handle, n: usize, elem: ElemType) -> Result<Vec<T>> {
@@ -387,7 +383,6 @@ unsafe fn read_all<T>(array: &Handle, n: usize, elem: ElemType) -> Result<Vec<T>
 /// Sets the length of a vector whose elements C has written. Bytes of bools become 0 or 1: C can write others.
 ///
 /// # Safety
-///
 /// The vector's memory holds `n` elements of type `elem`, and every bit pattern is a T, except of bools.
 pub(super) unsafe fn complete<T>(vec: &mut Vec<T>, n: usize, elem: ElemType) {
     if elem == ElemType::Bool {
@@ -453,7 +448,6 @@ pub(crate) fn index(
 /// lock. On GPU backends they are collected and uploaded.
 ///
 /// # Errors
-///
 /// As for [`create`]; [`ErrorKind::InvalidArgument`]: the iterator has fewer
 /// elements than the shape.
 pub(crate) fn create_of<T: Element>(
@@ -701,7 +695,6 @@ fn address(array: &Handle) -> Result<Option<NonNull<c_void>>> {
 /// Makes an array of `types()[ty]` that borrows memory.
 ///
 /// # Safety
-///
 /// The memory holds as many elements of type `elem` as the shape says, and belongs to the
 /// device of this context. It is neither freed nor written until every value that may
 /// share it is dropped and the device has finished with it.

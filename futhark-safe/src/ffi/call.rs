@@ -136,7 +136,6 @@ impl Core {
     /// [through `&mut`](Input::ConsumedByMut) of a call that is refused before it starts.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments, or one that is spent.
     /// [`ErrorKind::WrongContext`]. Otherwise the failure of the call.
     #[inline]

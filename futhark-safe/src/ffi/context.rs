@@ -196,7 +196,6 @@ impl Core {
     /// Takes the lock. Waits for the running call, if any.
     ///
     /// # Panics
-    ///
     /// If this thread holds it, having lent the context to plain calls.
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
@@ -283,7 +282,6 @@ impl Core {
     /// no effect here, and the serial is 0.
     ///
     /// # Safety
-    ///
     /// As for [`Locked::call`]. With a batch, `input` says that a later call waits, and host memory that the call
     /// accesses stays until the batch ends.
     pub(super) unsafe fn run(
@@ -331,7 +329,6 @@ impl Locked<'_> {
     /// Calls a function of the table and fetches its error.
     ///
     /// # Safety
-    ///
     /// `call` belongs to this context's table, and `out` and `input` hold the arguments that
     /// `futhark_table.h` documents for it. Places for pointers in `out` are null.
     #[inline]

@@ -42,7 +42,6 @@ impl Core {
     /// The pointer that an operation without arguments writes.
     ///
     /// # Safety
-    ///
     /// The operation of this context's table writes a `*mut T`.
     unsafe fn ask<T>(&self, operation: &'static str, call: c::Call) -> Result<*mut T> {
         let mut out: *mut T = std::ptr::null_mut();

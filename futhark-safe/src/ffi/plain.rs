@@ -85,7 +85,6 @@ impl<'a> Lent<'a> {
     /// Takes over a value that C made. For null, the error of the C function.
     ///
     /// # Safety
-    ///
     /// Guarantee V: the pointer is null, or that of a live value of this context, of type
     /// `types()[ty]`, which nothing else uses, frees or consumes from now on. If a sync by C has
     /// failed since the context was lent, its code was passed to [`settle`](Self::settle).

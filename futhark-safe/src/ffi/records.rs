@@ -191,7 +191,6 @@ impl List {
 /// All columns of an array. `None` if the table does not have them in place, and on GPU backends.
 ///
 /// # Errors
-///
 /// As for a call of function number `field`, which returns a field. [`ErrorKind::Backend`]: the columns have
 /// different or impossible shapes.
 pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>>> {
@@ -220,7 +219,6 @@ pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>
 /// The length of all columns.
 ///
 /// # Safety
-///
 /// They are columns of a live value of the type.
 unsafe fn length(columns: &[Column], ty: &c::Type) -> Result<usize> {
     // SAFETY: T: a shape has as many dimensions as the rank of the type; the caller promises the rest.
@@ -245,7 +243,6 @@ impl<'a> Columns<'a> {
     /// they are not aligned.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: there is no such column, or it has other elements.
     /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn get<T: Element>(&self, i: usize) -> Result<Option<Cow<'a, [T]>>> {
@@ -293,7 +290,6 @@ impl<'a> NewRecords<'a> {
     /// Allocates an array of `types()[ty]`, if the table can. Otherwise the columns are arrays of their own.
     ///
     /// # Errors
-    ///
     /// As for [`create`].
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let in_place = InPlace::start(core, ty, shape)?;
@@ -307,7 +303,6 @@ impl<'a> NewRecords<'a> {
     /// The next column. `ty` is the type of an array of the column alone.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: the array has no further column, or it has other elements. Otherwise as for
     /// [`NewArray::start`].
     pub(crate) fn column<T: Element>(&self, ty: u32) -> Result<NewArray<'_, T>> {
@@ -332,7 +327,6 @@ impl<'a> NewRecords<'a> {
     /// The array, if all elements of its columns are written. `None`: the columns are arrays of their own.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: they are not all written.
     pub(crate) fn finish(&self) -> Result<Option<Handle>> {
         let Some(new) = &self.in_place else {
@@ -399,7 +393,6 @@ impl<'a, T: Element> NewArray<'a, T> {
     /// Allocates the buffer for an array of `types()[ty]`.
     ///
     /// # Errors
-    ///
     /// As for [`create`], whose checks of the type come with [`finish`](Self::finish).
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let n = elements(shape, T::ELEM)?;
@@ -442,7 +435,6 @@ impl<'a, T: Element> NewArray<'a, T> {
     /// The array, if all elements are written.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is not an array. On GPU backends as for
     /// [`create`].
     pub(crate) fn finish(self) -> Result<Handle> {
@@ -461,7 +453,6 @@ impl<'a, T: Element> NewArray<'a, T> {
 /// Writes one field of each row to the next elements of a column.
 ///
 /// # Errors
-///
 /// [`ErrorKind::InvalidArgument`]: the column has fewer elements left. None is written then.
 pub(crate) fn fill<Row, T: Element>(
     rows: &[Row],

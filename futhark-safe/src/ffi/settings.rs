@@ -75,7 +75,6 @@ impl Setting {
     }
 
     /// # Safety
-    ///
     /// The pointer is a `cl_command_queue`, which lives until the contexts with this setting are
     /// created.
     pub(crate) unsafe fn command_queue(queue: NonNull<c_void>) -> Setting {

@@ -21,7 +21,6 @@ unsafe impl Sync for LinkedTable {}
 
 impl LinkedTable {
     /// # Safety
-    ///
     /// `raw` is the address of a table that futhark-sys compiled into this binary.
     #[must_use]
     pub const unsafe fn new(raw: *const Raw) -> LinkedTable {
@@ -55,7 +54,6 @@ pub(crate) fn backend_of(table: &Table) -> Result<Backend> {
 /// The tables of a program by the names of their symbols.
 ///
 /// # Safety
-///
 /// The compiler cannot see that this macro is unsafe: each name must be the symbol of a table that
 /// futhark-sys compiled into this binary. Only the module that the build script writes may use it; it
 /// has the names from the build that made the symbols.
@@ -136,7 +134,6 @@ pub(super) fn no_memory(operation: &'static str) -> Error {
 /// Copies a text of the C side.
 ///
 /// # Safety
-///
 /// A NUL-terminated text that lives meanwhile, or NULL.
 pub(super) unsafe fn copy_text(text: *const c_char) -> Option<String> {
     if text.is_null() {
@@ -150,7 +147,6 @@ pub(super) unsafe fn copy_text(text: *const c_char) -> Option<String> {
 /// Copies and frees a text of the C side.
 ///
 /// # Safety
-///
 /// A NUL-terminated text that the table made for its caller, or NULL.
 pub(super) unsafe fn take_text(table: &Table, text: *mut c_char) -> Option<String> {
     // SAFETY: as the caller promises.

@@ -112,7 +112,6 @@ unsafe impl Sync for Handle {}
 
 impl Handle {
     /// # Safety
-    ///
     /// Guarantee V: `value` is a live value of `core`'s context, of its table's type
     /// `types()[ty]`, and nothing else frees it.
     pub(super) unsafe fn new(
@@ -181,7 +180,6 @@ impl Handle {
     /// The pointer, for `operation`.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`]: the handle is spent.
     #[inline]
     pub(super) fn value(&self, operation: &'static str) -> Result<*mut c_void> {
@@ -194,7 +192,6 @@ impl Handle {
     /// The pointer, if the value belongs to `core` and is of type `types()[ty]`; `what` names the value.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::WrongContext`]. [`ErrorKind::InvalidArgument`]: it has another type, or is spent.
     #[inline]
     pub(super) fn expect(
@@ -303,7 +300,6 @@ pub(super) fn returned(
 /// Comes before every call that overwrites the value, under the same lock.
 ///
 /// # Errors
-///
 /// The copy failed. On GPU backends copying waits, so the failure can be that of an earlier call.
 pub(super) fn make_unique(
     locked: &mut Locked<'_>,
@@ -335,7 +331,6 @@ impl Core {
     /// invalid.
     ///
     /// # Safety
-    ///
     /// `call` belongs to this context's table and has one result, a value of this type that is complete when it
     /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
     /// reads stays until the batch ends.
@@ -386,7 +381,6 @@ pub(crate) struct Bytes {
 
 impl Bytes {
     /// # Safety
-    ///
     /// A program of this key stored `body` for a value of the type of this name, or constructors of
     /// the program can make a value that is stored so.
     pub(crate) unsafe fn new(

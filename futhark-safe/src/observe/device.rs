@@ -76,7 +76,6 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    ///
     /// Reading or writing failed.
     pub fn ask(
         devices: &[Device],

@@ -46,7 +46,6 @@ impl Report {
     /// The format is that of the compilers 0.25.27 to 0.25.32. Unknown fields are ignored.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the text is not such a report.
     pub fn parse(text: &str) -> Result<Report> {
         let report: Value = serde_json::from_str(text)

@@ -296,7 +296,6 @@ impl Config {
     /// `futhark-safe/examples/interop` in the repository shares a queue and buffers with the crate `opencl3`.
     ///
     /// # Safety
-    ///
     /// `queue` is a `cl_command_queue`, of the same OpenCL loader that the backend loads (`libOpenCL.so.1`, or
     /// the file in `FUTHARK_LIBOPENCL`), and is valid until the context is created.
     #[allow(unsafe_code, reason = "an unsafe function of the public API")]
@@ -309,7 +308,6 @@ impl Config {
     /// returns the original.
     ///
     /// # Safety
-    ///
     /// For every context that is created from this configuration or a clone of it, also with settings added later,
     /// and of whichever program: the source defines the program's kernels with their parameters, and they access
     /// only the memory that the original kernels access.
@@ -322,7 +320,6 @@ impl Config {
     /// [`load_device_code`](Self::load_device_code).
     ///
     /// # Safety
-    ///
     /// For every context that is created from this configuration or a clone of it, also with settings added later,
     /// and of whichever program: the file contains code of the program and backend, compiled for the device and
     /// driver with the same settings.

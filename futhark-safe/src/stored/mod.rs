@@ -104,7 +104,6 @@ impl<G: OpaqueTag> Opaque<G> {
     /// program. Waits until the value is computed.
     ///
     /// # Errors
-    ///
     /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored<G>> {
         Ok(Stored::of(ffi::store(&self.handle)?))
@@ -115,7 +114,6 @@ impl<P: Program> Context<P> {
     /// Restores a stored value. Any backend of the program can have stored it.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Restore`]: another program stored it, which includes another source (except comments), other
     /// options of the Futhark compiler, and another version of it: see
     /// [changes of the program](crate::stored#changes-of-the-program).
@@ -145,7 +143,6 @@ impl<G: OpaqueTag> Stored<G> {
     /// Returns frame and body, for a file or another process: see [`Untrusted`].
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         to_bytes(&self.bytes)

@@ -57,7 +57,6 @@ impl<G: OpaqueTag> Stored<G> {
     /// [`Untrusted::accept`] refuses.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn seal(&self, key: &Key) -> Result<Vec<u8>> {
         seal(&self.bytes, key)
@@ -69,7 +68,6 @@ impl<G: OpaqueTag> Stored<G> {
     /// key is secret, and no other code makes such MACs.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another key, or changed bytes; another program, another
     /// version of it or of its compiler, another type.
     pub fn unseal(key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
@@ -80,7 +78,6 @@ impl<G: OpaqueTag> Stored<G> {
     /// (`Context::with_library`, feature `dynamic`).
     ///
     /// # Errors
-    ///
     /// As [`unseal`](Self::unseal).
     pub fn unseal_for(ctx: &Context<G::Program>, key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
         unseal(key, bytes, |untrusted| untrusted.find::<G>(Some(ctx))).map(Stored::of)

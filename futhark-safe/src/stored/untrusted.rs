@@ -39,7 +39,6 @@ impl Untrusted {
     /// Parses the output of `to_bytes`.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Restore`]: not a stored value, another version, truncated or changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Untrusted> {
         read_frame(bytes)
@@ -67,7 +66,6 @@ impl Untrusted {
     /// into this binary.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::Restore`]: another program, another version of it or of its compiler, another
     /// type, or components, sizes, tags or bools that no value of the type has.
     pub fn check<G: OpaqueTag>(&self) -> Result<()> {
@@ -77,7 +75,6 @@ impl Untrusted {
     /// Runs all checks of [`trust_for`](Self::trust_for).
     ///
     /// # Errors
-    ///
     /// As [`check`](Self::check).
     pub fn check_for<G: OpaqueTag>(&self, ctx: &Context<G::Program>) -> Result<()> {
         self.find::<G>(Some(ctx)).map(drop)
@@ -96,7 +93,6 @@ impl Untrusted {
     /// ```
     ///
     /// # Errors
-    ///
     /// As [`check`](Self::check). [`ErrorKind::Unsupported`]: the type is or contains a sum with other
     /// variants, or a type whose structure the manifest does not describe. `Stored::seal` and `unseal` (feature
     /// `mac`) take every type.
@@ -109,7 +105,6 @@ impl Untrusted {
     /// (`Context::with_library`, feature `dynamic`).
     ///
     /// # Errors
-    ///
     /// As [`accept`](Self::accept).
     pub fn accept_for<G: OpaqueTag>(self, ctx: &Context<G::Program>) -> Result<Stored<G>> {
         let found = self.find::<G>(Some(ctx))?;
@@ -120,11 +115,9 @@ impl Untrusted {
     /// into this binary.
     ///
     /// # Errors
-    ///
     /// As [`check`](Self::check).
     ///
     /// # Safety
-    ///
     /// The same program stored a value as these bytes. The checks detect accidents, not attacks. They
     /// cannot verify sizes that the program's types relate to each other, the content of
     /// a sum's payload, and invariants of the program's abstract types. The compiled program
@@ -141,11 +134,9 @@ impl Untrusted {
     /// library (`Context::with_library`, feature `dynamic`).
     ///
     /// # Errors
-    ///
     /// As [`check`](Self::check).
     ///
     /// # Safety
-    ///
     /// As for [`trust`](Self::trust).
     pub unsafe fn trust_for<G: OpaqueTag>(self, ctx: &Context<G::Program>) -> Result<Stored<G>> {
         let found = self.find::<G>(Some(ctx))?;
@@ -236,7 +227,6 @@ pub(crate) struct Found {
 
 impl Found {
     /// # Safety
-    ///
     /// As for [`Bytes::new`].
     pub(crate) unsafe fn bytes(&self, body: Vec<u8>) -> Bytes {
         // SAFETY: as the caller promises.

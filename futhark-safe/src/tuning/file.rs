@@ -49,7 +49,6 @@ impl Tuning {
     /// Parses the text of a file.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): a line has another form, or the text is
     /// larger than 1 MiB. The message
     /// has the number and the text of the line.
@@ -60,7 +59,6 @@ impl Tuning {
     /// Reads a file. Blocks while it is read.
     ///
     /// # Errors
-    ///
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the file cannot be read, is not a regular
     /// file or not UTF-8, or as for
     /// [`parse`](Self::parse). The message begins with the path.
