@@ -23,7 +23,7 @@
 //!
 //! The modules that are public are for the tests of this crate, and change without notice.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 // `println` panics if a pipe is closed or a disk is full; `say` does not.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -96,8 +96,10 @@ fn sizes_and_options_are_applied_or_refused() {
             }
         }
         run(&library, &Config::new().unified_memory(true)).unwrap();
-        run(&library, &Config::new().build_option("-DSOME=1")).unwrap();
-        let unknown = run(&library, &Config::new().build_option("--no-such-option"));
+        // SAFETY: the device code does not have this name, and no compiler knows such an option.
+        let with = |option: &str| unsafe { Config::new().build_option(option) };
+        run(&library, &with("-DSOME=1")).unwrap();
+        let unknown = run(&library, &with("--no-such-option"));
         // The emulated compiler of HIP ignores unknown options.
         if backend == Backend::Cuda {
             let error = unknown.unwrap_err();

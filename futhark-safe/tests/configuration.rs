@@ -29,7 +29,12 @@ fn settings_are_applied_or_refused() {
         ("num_threads", |c| c.num_threads(2), has_threads),
         ("device", |c| c.device_number(0), is_gpu),
         ("platform", |c| c.platform(""), is_gpu),
-        ("build_option", |c| c.build_option("-DX=1"), is_gpu),
+        // SAFETY: the device code does not have this name.
+        (
+            "build_option",
+            |c| unsafe { c.build_option("-DX=1") },
+            is_gpu,
+        ),
         ("block_size", |c| c.block_size(32), is_gpu),
         ("grid_size", |c| c.grid_size(2), is_gpu),
         ("tile_size", |c| c.tile_size(8), is_gpu),

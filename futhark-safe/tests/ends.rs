@@ -75,7 +75,8 @@ fn more_threads_than_the_system_permits_are_a_start_error() {
 #[test]
 fn an_invalid_build_option_is_a_start_error() {
     each_on_opencl(|library| {
-        let wrong = Config::new().build_option("-no-such-option=x");
+        // SAFETY: no compiler knows it.
+        let wrong = unsafe { Config::new().build_option("-no-such-option=x") };
         let error = Context::new(library, &wrong).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Start, "{error}");
         let context = Context::new(library, &Config::new()).unwrap();

@@ -150,7 +150,8 @@ fn pocl_is_rejected() {
         assert_eq!(error.kind(), ErrorKind::Start, "{error}");
         // PoCL returns a code that the runtime does not expect, so it would end the process.
         let allowed = Config::new().allow_known_bad_device(true);
-        let wrong = allowed.clone().build_option("-no-such-option=x");
+        // SAFETY: no compiler knows it.
+        let wrong = unsafe { allowed.clone().build_option("-no-such-option=x") };
         says(
             Context::new(&library, &wrong),
             ErrorKind::Start,

@@ -32,8 +32,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             // No cache file, because it would contain compiled kernels.
             let config = env
                 .device()
-                .config()
-                .build_option(format!("{ALSO_FOR}{architecture}"));
+                .config_with(&[format!("{ALSO_FOR}{architecture}")]);
             match Context::new(env.library, &config) {
                 Ok(_) => Ok(()),
                 // A compiler that does not know the architecture proves nothing about the program.

@@ -168,9 +168,19 @@ impl Device {
     /// Settings of a context on this device. A device known to compute wrong results is allowed,
     /// because the checks must show that.
     pub fn config(&self) -> Config {
+        self.config_with(&[])
+    }
+
+    /// The same, with these options for the compiler of device code: the version of a language or an architecture.
+    #[allow(
+        unsafe_code,
+        reason = "it accepts options that would change device code"
+    )]
+    pub(crate) fn config_with(&self, options: &[String]) -> Config {
         let mut config = Config::new().allow_known_bad_device(true);
-        for option in &self.options {
-            config = config.build_option(option);
+        for option in self.options.iter().chain(options) {
+            // SAFETY: none of them changes the meaning of device code.
+            config = unsafe { config.build_option(option) };
         }
         match &self.choice {
             Some(choice) => config.device(choice),

@@ -111,9 +111,13 @@ impl Config {
     /// One string may contain several options, separated by blanks. Each word begins with `-`, except for the values
     /// of `-D` and `-I`.
     ///
-    /// The options are not examined further. They must not change the meaning of the device code, as a macro for one of
-    /// its words does: then kernels can access other memory of the device.
-    pub fn build_option(self, option: impl Into<String>) -> Config {
+    /// # Safety
+    /// For every context that is created from this configuration or a clone of it, also with settings added later,
+    /// and of whichever program: the options do not change the meaning of the device code, as a macro for one of its
+    /// words does. `-Dif(x)=if(1)` makes kernels access other memory of the device, which on PoCL is memory of the
+    /// process.
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn build_option(self, option: impl Into<String>) -> Config {
         let option = option.into();
         // The runtime reads beyond the end of an empty option. A word of another form is the name of a file for
         // the compiler, and Oclgrind's crashes on it. For each option the runtime writes two bytes more than it
@@ -197,9 +201,15 @@ impl Config {
         }
     }
 
-    /// Sets the tuning parameter of this name.
+    /// Sets the tuning parameter of this name, to a value of at most `i32::MAX`.
     pub fn tuning_param(self, name: impl Into<String>, value: u32) -> Config {
-        self.text_and_number(c::FUT_SET_TUNING_PARAM, name.into(), value.into())
+        match i32::try_from(value) {
+            Ok(_) => self.text_and_number(c::FUT_SET_TUNING_PARAM, name.into(), value.into()),
+            Err(_) => self.invalid(format!(
+                "expected a tuning parameter of at most {}, got {value}",
+                i32::MAX
+            )),
+        }
     }
 
     /// Logs to [`log_to`](Self::log_to), and enables more checks in the runtime.

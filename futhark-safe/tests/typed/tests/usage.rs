@@ -27,7 +27,7 @@ fn the_first_backend_that_works_is_used() {
     for reason in ["requested", "OpenCL device", "select a device"] {
         assert!(error.to_string().contains(reason), "{error}");
     }
-    let config = Config::new().backends(order).build_option("-DX");
+    let config = Config::new().backends(order).block_size(64);
     let ctx = basics::Context::new(&config).unwrap();
     assert_eq!(ctx.backend(), Backend::OpenCl);
     let refused: Vec<(Backend, ErrorKind)> =
