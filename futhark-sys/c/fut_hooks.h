@@ -19,8 +19,8 @@
 // 3. On a worker the task of the program returns it, and run_subtask passes it to the call in scheduler->error.
 //    fut_workers.h is not involved.
 // 4. The wrapper gets it as `rc`: FUT_LEAVE -> fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
-// 5. In futhark-safe: Locked::call -> Locked::failed (ffi/context.rs) -> Progress::failed -> attributed -> Failure::error
-//    (ffi/failure.rs), an OutOfMemory; then, in Core::call, `failure` (ffi/call.rs).
+// 5. In futhark-safe: Locked::call -> Locked::failed -> attributed -> Failure::error (ffi/context.rs), an OutOfMemory; then, in
+//    Core::call, after_failure (ffi/call.rs).
 //
 // Memory of the runtime's own structs (fut_memory): the runtime does not check it, so the hook ends the call by fut_fatal:
 // _longjmp -> fut_after_jump (fut_guard.h), and fut_enter returns FUT_LOST (fut_context_new: FUT_MEMORY).
