@@ -29,7 +29,6 @@ pub(crate) struct Signature {
 /// Runs `body` as the call of a function of the table.
 ///
 /// # Safety
-///
 /// `ctx` is a live context, and `out` and `input` are as `futhark_table.h` documents for
 /// `signature`. Only breaches that the ledger shows are reported.
 pub(crate) unsafe fn run(
@@ -70,7 +69,6 @@ pub(crate) unsafe fn run(
 }
 
 /// # Safety
-///
 /// `first` points to `n` pointers that live as long as the call.
 unsafe fn list<'a, T>(first: *const T, n: usize) -> &'a [T] {
     match n {

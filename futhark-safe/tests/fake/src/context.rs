@@ -166,7 +166,6 @@ impl Context {
     /// Runs `body` as a call, unless the context is lost or lent.
     ///
     /// # Safety
-    ///
     /// [`context_new`] made `ctx`, and it was not freed.
     pub(crate) unsafe fn enter(
         ctx: *mut c::Context,
@@ -197,7 +196,6 @@ impl Context {
     /// Runs `body` with exclusive access. `None`, and a violation, if a call is running.
     ///
     /// # Safety
-    ///
     /// As for [`Context::enter`].
     pub(crate) unsafe fn alone<T>(
         ctx: *mut c::Context,
@@ -353,7 +351,6 @@ impl Context {
     /// Frees a value, also in a lost context, where the call still returns `FUT_LOST`.
     ///
     /// # Safety
-    ///
     /// As for [`Context::enter`].
     pub(crate) unsafe fn free(ctx: *mut c::Context, value: *mut c_void, ty: u32) -> i32 {
         // SAFETY: as the caller promises.

@@ -83,7 +83,6 @@ macro_rules! operation {
 pub(crate) use operation;
 
 /// # Safety
-///
 /// `value` is a live value of the fake program.
 pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
     // SAFETY: T and V: a live value; L: no call changes the count meanwhile.
@@ -91,7 +90,6 @@ pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
 }
 
 /// # Safety
-///
 /// As for the table's `free`. The same applies to `shape` and `raw_memory`.
 pub(crate) unsafe extern "C" fn free<const T: u32>(
     ctx: *mut c::Context,

@@ -49,7 +49,6 @@ pub(crate) unsafe extern "C" fn take_back(ctx: *mut c::Context, code: i32) -> i3
 /// Runs a plain call.
 ///
 /// # Safety
-///
 /// As for [`Context::enter`].
 unsafe fn plain<T>(ctx: *mut c::Context, body: impl FnOnce(&mut Context) -> T) -> Option<T> {
     let call = |context: &mut Context| {
@@ -65,7 +64,6 @@ unsafe fn plain<T>(ctx: *mut c::Context, body: impl FnOnce(&mut Context) -> T) -
 /// `futhark_new_i32_1d`
 ///
 /// # Safety
-///
 /// The context lives.
 pub unsafe fn new(ctx: *mut c::Context, data: &[i32]) -> *mut c_void {
     let make = |context: &mut Context| {
@@ -79,7 +77,6 @@ pub unsafe fn new(ctx: *mut c::Context, data: &[i32]) -> *mut c_void {
 /// `futhark_free_i32_1d`
 ///
 /// # Safety
-///
 /// The context lives.
 pub unsafe fn free(ctx: *mut c::Context, ints: *mut c_void) -> i32 {
     let free = |context: &mut Context| i32::from(context.release("free", ints, INTS).is_err());
@@ -90,7 +87,6 @@ pub unsafe fn free(ctx: *mut c::Context, ints: *mut c_void) -> i32 {
 /// `futhark_entry_total`
 ///
 /// # Safety
-///
 /// The context lives.
 pub unsafe fn total(ctx: *mut c::Context, out: &mut i32, ints: *const c_void) -> i32 {
     let add = |context: &mut Context| match context.find("total", ints, INTS) {
@@ -107,7 +103,6 @@ pub unsafe fn total(ctx: *mut c::Context, out: &mut i32, ints: *const c_void) ->
 /// An entry point that fails: on the host at once, on a GPU later, with an invalid result.
 ///
 /// # Safety
-///
 /// The context lives.
 pub unsafe fn fail(ctx: *mut c::Context, out: &mut *mut c_void) -> i32 {
     let fail = |context: &mut Context| {
@@ -129,7 +124,6 @@ pub unsafe fn fail(ctx: *mut c::Context, out: &mut *mut c_void) -> i32 {
 /// A failure after which the next attempt to lend the context fails, once.
 ///
 /// # Safety
-///
 /// The context lives.
 pub unsafe fn stall(ctx: *mut c::Context) -> i32 {
     let stall = |context: &mut Context| {
@@ -143,7 +137,6 @@ pub unsafe fn stall(ctx: *mut c::Context) -> i32 {
 /// Makes the runtime fail fatally when the context is taken back.
 ///
 /// # Safety
-///
 /// The context lives.
 pub unsafe fn break_down(ctx: *mut c::Context) -> i32 {
     let end = |context: &mut Context| {

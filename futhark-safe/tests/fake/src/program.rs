@@ -18,8 +18,8 @@ pub fn table(flavour: Flavour) -> &'static Table {
     static TABLES: [OnceLock<&Table>; 2] = [const { OnceLock::new() }; 2];
     TABLES[flavour as usize].get_or_init(|| {
         checked(match flavour {
-            Flavour::Host => raw::<false>("c"),
-            Flavour::Gpu => raw::<true>("opencl"),
+            Flavour::Host => raw::<false>("c", "c", raw_functions()),
+            Flavour::Gpu => raw::<true>("opencl", "opencl", raw_functions()),
         })
     })
 }
@@ -31,7 +31,7 @@ pub fn reordered() -> &'static Table {
     TABLE.get_or_init(|| {
         let mut functions = raw_functions();
         functions.rotate_left(1);
-        let mut raw = raw_with::<false>("c", "c", functions);
+        let mut raw = raw::<false>("c", "c", functions);
         let program = resolved(&manifest("c").replace("entry_total", "z_entry_total"));
         assert_eq!(program.interface_hash(), raw.interface_hash);
         raw.functions_hash = FunctionList::of(&program).hash();
@@ -43,7 +43,7 @@ pub fn reordered() -> &'static Table {
 #[must_use]
 pub fn of_unknown_backend() -> &'static Table {
     static TABLE: OnceLock<&Table> = OnceLock::new();
-    TABLE.get_or_init(|| checked(raw_with::<false>("abacus", "c", raw_functions())))
+    TABLE.get_or_init(|| checked(raw::<false>("abacus", "c", raw_functions())))
 }
 
 fn checked(raw: Raw) -> &'static Table {
@@ -51,16 +51,13 @@ fn checked(raw: Raw) -> &'static Table {
     unsafe { Table::from_raw(Box::leak(Box::new(raw))) }.expect("the fake table is valid")
 }
 
-/// The hash of the program's interface.
-#[must_use]
-pub fn interface() -> u64 {
-    resolved(&manifest("c")).interface_hash()
-}
-
-/// The hash of the program's functions.
-#[must_use]
-pub fn functions() -> u64 {
-    FunctionList::of(&resolved(&manifest("c"))).hash()
+/// The hashes of the program's interface and functions. Read once, since Miri takes 40 s to read a manifest.
+fn hashes() -> (u64, u64) {
+    static HASHES: OnceLock<(u64, u64)> = OnceLock::new();
+    *HASHES.get_or_init(|| {
+        let program = resolved(&manifest("c"));
+        (program.interface_hash(), FunctionList::of(&program).hash())
+    })
 }
 
 fn resolved(manifest: &str) -> Program {
@@ -68,12 +65,8 @@ fn resolved(manifest: &str) -> Program {
     manifest.resolve().expect("the manifest can be resolved")
 }
 
-fn raw<const GPU: bool>(backend: &str) -> Raw {
-    raw_with::<GPU>(backend, backend, raw_functions())
-}
-
 /// A table with these functions, which names `backend` and has the manifest for `described`.
-fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) -> Raw {
+fn raw<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) -> Raw {
     let text = |text: &str| -> *const c_char {
         let text = CString::new(text).expect("no NUL in it");
         text.into_raw()
@@ -86,8 +79,7 @@ fn raw_with<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFuncti
     raw.backend = text(backend);
     raw.manifest = text(&manifest(described));
     raw.program = text("fake program");
-    raw.interface_hash = interface();
-    raw.functions_hash = functions();
+    (raw.interface_hash, raw.functions_hash) = hashes();
     let (types, functions) = (raw_types().leak(), list.leak());
     (raw.types, raw.n_types) = (types.as_ptr(), types.len() as u32);
     (raw.functions, raw.n_functions) = (functions.as_ptr(), functions.len() as u32);
