@@ -54,9 +54,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     }
 
     /// A copy with memory of its own. On GPU backends the elements are copied on the device.
-    ///
-    /// # Errors
-    /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
     }
@@ -80,9 +77,8 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// The program must have an array type of the other rank: see [`HasArray`].
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
-    /// elements; nothing was copied.
-    /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements;
+    /// nothing was copied.
     pub fn reshape<const S: usize>(&self, shape: [usize; S]) -> Result<Array<P, T, S>>
     where
         P: HasArray<T, S>,
@@ -95,9 +91,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
 
     /// All elements, in row-major order. Waits until they are computed; on host backends they are, and it
     /// does not wait for calls of other threads.
-    ///
-    /// # Errors
-    /// The computation of the elements failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
@@ -140,9 +133,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
 
     /// All elements, in row-major order: as [`view`](Self::view) where there is one,
     /// otherwise as [`to_vec`](Self::to_vec).
-    ///
-    /// # Errors
-    /// As [`to_vec`](Self::to_vec).
     pub fn to_cow(&self) -> Result<Cow<'_, [T]>> {
         match self.view() {
             Some(elements) => Ok(Cow::Borrowed(elements)),
@@ -231,10 +221,6 @@ impl<P: Program> Context<P> {
     /// let xs = ctx.array(&[1.0f32, 2.0, 3.0])?;
     /// let ys = ctx.array(&vec![0i64; 1000])?;
     /// ```
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
-    /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
     where
         P: HasArray<T, 1>,
@@ -250,8 +236,8 @@ impl<P: Program> Context<P> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of
-    /// elements, or is larger than any memory. Otherwise as [`array`](Self::array).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements, or
+    /// is larger than any memory.
     pub fn array_nd<T: Element, const R: usize>(
         &self,
         shape: [usize; R],
@@ -296,9 +282,6 @@ impl<P: Program> Context<P> {
     /// ```text
     /// let squares = ctx.array_from_iter((0..10i64).map(|i| i * i))?;
     /// ```
-    ///
-    /// # Errors
-    /// As [`array`](Self::array).
     pub fn array_from_iter<T: Element>(
         &self,
         elements: impl IntoIterator<Item = T>,
@@ -399,7 +382,6 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     /// For an array without elements, the memory is null or of any size.
     ///
     /// # Errors
-    /// An [earlier call's failure](crate::Error::is_from_earlier_call).
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): this version of the compiler provides no such
     /// function.
     ///
@@ -532,8 +514,8 @@ pub(crate) mod nd {
         /// Needs the feature `ndarray`.
         ///
         /// # Errors
-        /// As [`to_vec`](Self::to_vec). [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): an empty
-        /// array whose other dimensions are larger than `ndarray` allows.
+        /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): an empty array whose other dimensions are
+        /// larger than `ndarray` allows.
         pub fn to_ndarray(&self) -> Result<ndarray::Array<T, Dim<[usize; R]>>>
         where
             Dim<[usize; R]>: Dimension,

@@ -71,9 +71,6 @@ impl<P: Program> Context<P> {
 impl<'env, P: Program> Batch<'_, 'env, P> {
     /// As [`Context::array`], without a wait. Takes a slice, whose elements the device can read until the
     /// batch ends, or a `Vec`, which the batch keeps until then.
-    ///
-    /// # Errors
-    /// As [`Context::array`].
     pub fn array<T: Element>(&self, data: impl Into<Cow<'env, [T]>>) -> Result<Array<P, T, 1>>
     where
         P: HasArray<T, 1>,
@@ -83,9 +80,6 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     }
 
     /// As [`Context::array_nd`], without a wait: see [`array`](Self::array).
-    ///
-    /// # Errors
-    /// As [`Context::array_nd`].
     pub fn array_nd<T: Element, const R: usize>(
         &self,
         shape: [usize; R],
@@ -102,8 +96,7 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     /// As [`Array::read_into`], without a wait: the elements are in `to` when the batch has ended.
     ///
     /// # Errors
-    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to
-    /// another context.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
     pub fn read_into<T: Element, const R: usize>(
         &self,
         array: &Array<P, T, R>,
@@ -115,8 +108,7 @@ impl<'env, P: Program> Batch<'_, 'env, P> {
     /// As [`Array::to_vec`], without a wait: the [`Download`] has the elements when the batch has ended.
     ///
     /// # Errors
-    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to
-    /// another context.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
     pub fn to_vec<T: Element, const R: usize>(
         &self,
         array: &Array<P, T, R>,

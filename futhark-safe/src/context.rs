@@ -20,17 +20,11 @@ use crate::tuning::{self, TuningParam, apply};
 macro_rules! context_methods {
     () => {
         /// The device of the context.
-        ///
-        /// # Errors
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn device(&self) -> Result<Device> {
             self.core().device().map(Device::of_context)
         }
 
         /// The memory that the context uses.
-        ///
-        /// # Errors
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn memory(&self) -> Result<MemoryUse> {
             self.core().memory().map(MemoryUse::of)
         }
@@ -46,9 +40,6 @@ macro_rules! context_methods {
         ///
         /// It is valid as long as the context. Using it is `unsafe`: other work must not write to memory of
         /// values.
-        ///
-        /// # Errors
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn command_queue(&self) -> Result<Option<*mut c_void>> {
             self.core().command_queue()
         }
@@ -57,43 +48,28 @@ macro_rules! context_methods {
         ///
         /// Never needed for correct results, since reading a value waits for it. It reports failures of
         /// GPU kernels that no call has reported yet.
-        ///
-        /// # Errors
-        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn sync(&self) -> Result<()> {
             self.core().simple("sync", |raw| raw.sync)
         }
 
         /// Frees memory that the context keeps for later calls.
-        ///
-        /// # Errors
-        /// The device failed.
         pub fn clear_caches(&self) -> Result<()> {
             self.core().simple("clear_caches", |raw| raw.clear_caches)
         }
 
         /// Pauses profiling, if it was configured.
-        ///
-        /// # Errors
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn pause_profiling(&self) -> Result<()> {
             self.core()
                 .simple("pause_profiling", |raw| raw.pause_profiling)
         }
 
         /// Resumes profiling.
-        ///
-        /// # Errors
-        /// [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
         pub fn unpause_profiling(&self) -> Result<()> {
             self.core()
                 .simple("unpause_profiling", |raw| raw.unpause_profiling)
         }
 
         /// The runtime's profiling report, as JSON. Waits as [`sync`](Self::sync) does.
-        ///
-        /// # Errors
-        /// An [earlier call's failure](crate::Error::is_from_earlier_call).
         pub fn report(&self) -> Result<String> {
             self.core().report()
         }
@@ -332,9 +308,8 @@ impl<P: Program> Context<P> {
     /// Dropping the last handle or value of a context frees it, too, but ignores failures.
     ///
     /// # Errors
-    /// Returns the context with the error; it can still be used, or closed again.
-    /// [`ErrorKind::InvalidArgument`]: values or clones of it are in use. [`ErrorKind::ContextLost`]. An
-    /// [earlier call's failure](crate::Error::is_from_earlier_call).
+    /// Returns the context with the error; it can still be used, or closed again. [`ErrorKind::InvalidArgument`]:
+    /// values or clones of it are in use.
     pub fn close(self) -> Result<(), (Context<P>, Error)> {
         let closed = self.started.close();
         closed.map_err(|(started, error)| (Context::of(started), error))

@@ -63,9 +63,13 @@
 //! # let _ = can_continue;
 //! ```
 //!
-//! Every operation on a context can report [an earlier call's failure](Error::is_from_earlier_call); most `# Errors`
-//! sections do not repeat that. Enums of kinds are `#[non_exhaustive]`: new versions can add kinds. [`Error`] has more methods, such as the
-//! place in the Futhark program and the call that failed.
+//! Any function can return [`ErrorKind::OutOfMemory`]. Any operation on a context can return [`ErrorKind::ContextLost`],
+//! [`ErrorKind::Backend`], the failure of the call that computes a value which it reads, or
+//! [an earlier call's failure](Error::is_from_earlier_call). `# Errors` sections have the other failures. A function that
+//! is documented as another one ("as …", "like …") also has the errors of that one.
+//!
+//! Enums of kinds are `#[non_exhaustive]`: new versions can add kinds. [`Error`] has more methods, such as the place in the
+//! Futhark program and the call that failed.
 //!
 //! # Backends
 //!

@@ -57,9 +57,6 @@ impl<G: OpaqueTag> Opaque<G> {
     }
 
     /// A copy with memory of its own. On GPU backends its arrays are copied on the device.
-    ///
-    /// # Errors
-    /// The computation of the value failed. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn try_clone(&self) -> Result<G> {
         ffi::duplicate(&self.handle).map(|copy| Opaque::from_handle(copy).into())
     }

@@ -82,7 +82,6 @@ impl<P: Program> Context<P> {
     /// * The closure's error.
     /// * A failure that the closure left in the context, as from [`Raw::check`], so no later call
     ///   reports it.
-    /// * An [earlier call's failure](crate::Error::is_from_earlier_call).
     ///
     /// # Panics
     /// A safe call on the same context inside of the closure panics, since it would deadlock; views, and downloads
@@ -179,8 +178,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
     /// value is dropped or consumed.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongContext`]: the value belongs to another context. The failure of the value's
-    /// computation.
+    /// [`ErrorKind::WrongContext`]: the value belongs to another context.
     pub fn pointer<S: RawValue<Context = C>>(&mut self, value: &S::Value) -> Result<*mut S> {
         let pointer = self.lent.pointer(value.handle(), S::TYPE)?;
         Ok(pointer.cast())

@@ -209,9 +209,6 @@ mod records;
 pub use builder::Program;
 
 /// Generates the typed interface from a manifest, without tables. For tests of the generated code.
-///
-/// # Errors
-/// The manifest is not valid.
 #[doc(hidden)]
 pub fn __module(
     name: &str,

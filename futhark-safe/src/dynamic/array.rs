@@ -30,9 +30,6 @@ impl Array {
     }
 
     /// Returns all elements in row-major order, as bytes in native order. Waits for them.
-    ///
-    /// # Errors
-    /// The call that computes them failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         ffi::read_bytes(&self.handle)
     }
@@ -40,8 +37,7 @@ impl Array {
     /// Returns all elements in row-major order. Waits for them.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type. The errors of
-    /// [`to_bytes`](Self::to_bytes).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): `T` is not the element type.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
@@ -50,7 +46,7 @@ impl Array {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): wrong length or element type; `to` is
-    /// unchanged. Otherwise the errors of [`to_bytes`](Self::to_bytes).
+    /// unchanged.
     pub fn read_into<T: Element>(&self, to: &mut [T]) -> Result<()> {
         ffi::read_into(&self.handle, to)
     }
@@ -67,9 +63,6 @@ impl Array {
 
     /// Like [`index`](Self::index), but leaves the bounds check to the C library, so that
     /// `futhark-conformance` can test it.
-    ///
-    /// # Errors
-    /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Scalar> {
         let (elem, scalar) = ffi::index(&self.handle, indices, ffi::Bounds::OfC)?;
@@ -89,9 +82,6 @@ impl Array {
     }
 
     /// Copies the array into new memory, like [`crate::Array::try_clone`].
-    ///
-    /// # Errors
-    /// The call that computes the elements failed; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn try_clone(&self) -> Result<Array> {
         let handle = ffi::duplicate(&self.handle)?;
         Ok(Array { handle })
@@ -101,9 +91,8 @@ impl Array {
     /// host backends.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements,
-    /// or the program has no array type of its rank; nothing was copied. Otherwise the errors of
-    /// [`to_bytes`](Self::to_bytes).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements, or
+    /// the program has no array type of its rank; nothing was copied.
     pub fn reshape(&self, shape: &[usize]) -> Result<Array> {
         let (core, elem) = (self.handle.core(), self.elem());
         let ty = ffi::array_number(core, elem, shape.len())?;
@@ -137,9 +126,6 @@ impl fmt::Debug for Array {
 
 impl Array {
     /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
-    ///
-    /// # Errors
-    /// As [`crate::Array::raw_memory`].
     ///
     /// # Safety
     /// As for [`crate::Array::raw_memory`].

@@ -54,7 +54,6 @@ impl Context {
     /// arguments, wrong type of an argument, a borrowed argument for a consumed parameter, or a spent one.
     /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): an argument belongs to another context.
     /// [`ErrorKind::Program`](crate::ErrorKind::Program): the program failed.
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
         let point = program.entry(entry).ok_or_else(|| {
@@ -85,9 +84,8 @@ impl Context {
     /// Creates an array from bytes: elements in row-major order, each in native byte order.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of
-    /// bytes, its size
-    /// overflows, or the program has no such array type. [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape does not match the number of bytes,
+    /// its size overflows, or the program has no such array type.
     pub fn array_from_bytes(&self, elem: ElemType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let ty = ffi::array_number(self.core(), elem, shape.len())?;
         let handle = ffi::create_from_bytes(self.core(), ty, elem, shape, bytes)?;
@@ -208,7 +206,6 @@ impl Context {
     /// # Errors
     /// [`ErrorKind::Restore`](crate::ErrorKind::Restore): another program stored it, or the runtime rejects the bytes.
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported): values of this type cannot be restored.
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn restore(&self, stored: &Stored) -> Result<Opaque> {
         let handle = ffi::restore(self.core(), &stored.0)?;
         Ok(self.library.opaque(handle))
@@ -220,7 +217,7 @@ impl Context {
     ///
     /// # Errors
     /// Returns the context with the error. [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): values or
-    /// clones of the context still exist. [`ErrorKind::ContextLost`](crate::ErrorKind::ContextLost).
+    /// clones of the context still exist.
     pub fn close(self) -> Result<(), (Context, Error)> {
         let Context { started, library } = self;
         let closed = started.close();
@@ -299,9 +296,6 @@ impl Context {
     ///     Ok(normalised)
     /// }
     /// ```
-    ///
-    /// # Errors
-    /// As [`crate::Context::batch`].
     pub fn batch<'env, R>(&self, body: impl FnOnce(&Batch<'_, 'env>) -> Result<R>) -> Result<R> {
         let library = self.library();
         ffi::batch(self.core(), |batch| body(&Batch { batch, library }))
@@ -310,18 +304,12 @@ impl Context {
 
 impl<'env> Batch<'_, 'env> {
     /// As [`Context::array`], without a wait: see [`crate::Batch::array`].
-    ///
-    /// # Errors
-    /// As [`Context::array`].
     pub fn array<T: Element>(&self, data: impl Into<Cow<'env, [T]>>) -> Result<Array> {
         let data = data.into();
         self.array_nd(&[data.len()], data)
     }
 
     /// As [`Context::array_nd`], without a wait: see [`crate::Batch::array`].
-    ///
-    /// # Errors
-    /// As [`Context::array_nd`].
     pub fn array_nd<T: Element>(
         &self,
         shape: &[usize],
@@ -335,8 +323,7 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Array::read_into`], without a wait: see [`crate::Batch::read_into`].
     ///
     /// # Errors
-    /// As [`Array::read_into`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
-    /// belongs to another context.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
     pub fn read_into<T: Element>(&self, array: &Array, to: &'env mut [T]) -> Result<()> {
         self.batch.read_into(&array.handle, to)
     }
@@ -344,8 +331,7 @@ impl<'env> Batch<'_, 'env> {
     /// As [`Array::to_vec`], without a wait: see [`crate::Batch::to_vec`].
     ///
     /// # Errors
-    /// As [`Array::to_vec`]. [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array
-    /// belongs to another context.
+    /// [`ErrorKind::WrongContext`](crate::ErrorKind::WrongContext): the array belongs to another context.
     pub fn to_vec<T: Element>(&self, array: &Array) -> Result<Download<T>> {
         Download::of(self.batch, &array.handle)
     }

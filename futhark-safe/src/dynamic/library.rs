@@ -90,9 +90,6 @@ impl Library {
 
     /// The source of the device code, like [`crate::Context::device_source`]. `None`: the backend has
     /// none.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
     pub fn device_source(&self) -> Result<Option<String>> {
         ffi::device_source(self.0.table)
     }

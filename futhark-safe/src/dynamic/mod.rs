@@ -17,15 +17,8 @@
 //! `Library::build` compiles a program and opens it.
 //!
 //! It uses the same core as the typed interface. Mistakes that the typed interface rejects at
-//! compile time are errors at run time. Types have the names of the manifest: see [`Library::program`].
-//!
-//! Every operation that calls the library can fail with [`ErrorKind::OutOfMemory`],
-//! [`ErrorKind::ContextLost`] or [`ErrorKind::Backend`], and report
-//! [an earlier call's failure](crate::Error::is_from_earlier_call): most `# Errors` sections omit them.
-//!
-//! [`ErrorKind::OutOfMemory`]: crate::ErrorKind::OutOfMemory
-//! [`ErrorKind::ContextLost`]: crate::ErrorKind::ContextLost
-//! [`ErrorKind::Backend`]: crate::ErrorKind::Backend
+//! compile time are errors at run time. Types have the names of the manifest: see [`Library::program`]. `# Errors`
+//! sections omit [the failures that any function can have](crate#errors).
 
 mod array;
 mod context;

@@ -110,9 +110,6 @@ impl Opaque {
 
     /// Like [`index`](Self::index), but leaves the bounds check to the C library, so that
     /// `futhark-conformance` can test it.
-    ///
-    /// # Errors
-    /// As [`index`](Self::index); for an index out of bounds, the error of the C library.
     #[doc(hidden)]
     pub fn index_checked_by_c(&self, indices: &[i64]) -> Result<Value> {
         let handle = ffi::index_value(&self.handle, indices, ffi::Bounds::OfC)?;
@@ -138,9 +135,6 @@ impl Opaque {
     }
 
     /// Copies the value into new memory, like [`crate::Opaque::try_clone`].
-    ///
-    /// # Errors
-    /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     pub fn try_clone(&self) -> Result<Opaque> {
         ffi::duplicate(&self.handle).map(|copy| self.library.opaque(copy))
     }
@@ -148,8 +142,7 @@ impl Opaque {
     /// Returns the value as bytes that can be restored later, on any backend of the program.
     ///
     /// # Errors
-    /// The call that computes the value failed. [`ErrorKind::Unsupported`]: values of this type
-    /// cannot be stored. [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`]: values of this type cannot be stored.
     pub fn store(&self) -> Result<Stored> {
         Ok(Stored(ffi::store(&self.handle)?))
     }
@@ -187,9 +180,6 @@ impl Stored {
     }
 
     /// Returns frame and body, for a file or another process: see [`Untrusted`].
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         stored::to_bytes(&self.0)
     }
@@ -197,9 +187,6 @@ impl Stored {
     /// Returns frame, body and a MAC of them, as [`crate::Stored::seal`].
     ///
     /// Needs the feature `mac`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
     #[cfg(feature = "mac")]
     pub fn seal(&self, key: &stored::Key) -> Result<Vec<u8>> {
         stored::seal(&self.0, key)
@@ -229,9 +216,6 @@ impl Library {
 
     /// A stored value with these bytes, if the checks are complete for its type, as
     /// [`Untrusted::accept`].
-    ///
-    /// # Errors
-    /// As [`Untrusted::accept`].
     pub fn accept(&self, stored: Untrusted) -> Result<Stored> {
         let found = stored.find_in(self.table())?;
         stored::accept(found, stored.into_body()).map(Stored)
@@ -241,9 +225,6 @@ impl Library {
     /// [`crate::Stored::unseal`].
     ///
     /// Needs the feature `mac`.
-    ///
-    /// # Errors
-    /// As [`crate::Stored::unseal`].
     #[cfg(feature = "mac")]
     pub fn unseal(&self, key: &stored::Key, bytes: &[u8]) -> Result<Stored> {
         stored::unseal(key, bytes, |untrusted| untrusted.find_in(self.table())).map(Stored)
@@ -266,9 +247,6 @@ impl serde_core::Serialize for Stored {
 
 impl Library {
     /// A stored value with these bytes, as [`Untrusted::trust`].
-    ///
-    /// # Errors
-    /// As [`check_stored`](Self::check_stored).
     ///
     /// # Safety
     /// As for [`Untrusted::trust`].

@@ -188,11 +188,8 @@ impl List {
     }
 }
 
-/// All columns of an array. `None` if the table does not have them in place, and on GPU backends.
-///
-/// # Errors
-/// As for a call of function number `field`, which returns a field. [`ErrorKind::Backend`]: the columns have
-/// different or impossible shapes.
+/// All columns of an array. `None` if the table does not have them in place, and on GPU backends. Errors name function
+/// number `field`, which returns a field.
 pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>>> {
     let (core, ty) = (array.core(), array.table_type());
     let Some(columns) = ty.raw().columns.filter(|_| !core.table().is_gpu()) else {
@@ -241,10 +238,6 @@ unsafe fn length(columns: &[Column], ty: &c::Type) -> Result<usize> {
 impl<'a> Columns<'a> {
     /// The elements of column `i`; a copy for bools, whose bytes in C can be other than 0 and 1. `None` if
     /// they are not aligned.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`]: there is no such column, or it has other elements.
-    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn get<T: Element>(&self, i: usize) -> Result<Option<Cow<'a, [T]>>> {
         let n = self.list.n;
         let memory = match self.list.memory::<T>(i, READ)? {
@@ -288,9 +281,6 @@ struct InPlace {
 
 impl<'a> NewRecords<'a> {
     /// Allocates an array of `types()[ty]`, if the table can. Otherwise the columns are arrays of their own.
-    ///
-    /// # Errors
-    /// As for [`create`].
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let in_place = InPlace::start(core, ty, shape)?;
         Ok(NewRecords {
@@ -301,10 +291,6 @@ impl<'a> NewRecords<'a> {
     }
 
     /// The next column. `ty` is the type of an array of the column alone.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`]: the array has no further column, or it has other elements. Otherwise as for
-    /// [`NewArray::start`].
     pub(crate) fn column<T: Element>(&self, ty: u32) -> Result<NewArray<'_, T>> {
         let Some(new) = &self.in_place else {
             return NewArray::start(self.core, ty, self.shape);
@@ -325,9 +311,6 @@ impl<'a> NewRecords<'a> {
     }
 
     /// The array, if all elements of its columns are written. `None`: the columns are arrays of their own.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`]: they are not all written.
     pub(crate) fn finish(&self) -> Result<Option<Handle>> {
         let Some(new) = &self.in_place else {
             return Ok(None);
@@ -390,10 +373,7 @@ enum Target<'a, T> {
 }
 
 impl<'a, T: Element> NewArray<'a, T> {
-    /// Allocates the buffer for an array of `types()[ty]`.
-    ///
-    /// # Errors
-    /// As for [`create`], whose checks of the type come with [`finish`](Self::finish).
+    /// Allocates the buffer for an array of `types()[ty]`, which [`finish`](Self::finish) checks.
     pub(crate) fn start(core: &'a Arc<Core>, ty: u32, shape: &'a [usize]) -> Result<Self> {
         let n = elements(shape, T::ELEM)?;
         let target = Target::Buffer(try_vec(n, NEW)?, core, ty, shape);
@@ -432,11 +412,7 @@ impl<'a, T: Element> NewArray<'a, T> {
         }
     }
 
-    /// The array, if all elements are written.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`]: they are not, or it is a column, which is not an array. On GPU backends as for
-    /// [`create`].
+    /// The array, if all elements are written. A column in place is not an array, so it is an error.
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.target {
@@ -450,10 +426,7 @@ impl<'a, T: Element> NewArray<'a, T> {
     }
 }
 
-/// Writes one field of each row to the next elements of a column.
-///
-/// # Errors
-/// [`ErrorKind::InvalidArgument`]: the column has fewer elements left. None is written then.
+/// Writes one field of each row to the next elements of a column; an error, and nothing written, if it has fewer left.
 pub(crate) fn fill<Row, T: Element>(
     rows: &[Row],
     column: &mut NewArray<'_, T>,

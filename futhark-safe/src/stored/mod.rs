@@ -102,9 +102,6 @@ pub(crate) use untrusted::accept;
 impl<G: OpaqueTag> Opaque<G> {
     /// Returns the value as bytes, to be restored later or in a context of another backend of the
     /// program. Waits until the value is computed.
-    ///
-    /// # Errors
-    /// The call that computes the value failed; [`ErrorKind::OutOfMemory`].
     pub fn store(&self) -> Result<Stored<G>> {
         Ok(Stored::of(ffi::store(&self.handle)?))
     }
@@ -117,7 +114,6 @@ impl<P: Program> Context<P> {
     /// [`ErrorKind::Restore`]: another program stored it, which includes another source (except comments), other
     /// options of the Futhark compiler, and another version of it: see
     /// [changes of the program](crate::stored#changes-of-the-program).
-    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ContextLost`].
     pub fn restore<G: OpaqueTag<Program = P>>(&self, stored: &Stored<G>) -> Result<G> {
         let handle = ffi::restore(self.core(), &stored.bytes)?;
         Ok(Opaque::from_handle(handle).into())
@@ -141,9 +137,6 @@ impl<G: OpaqueTag> Stored<G> {
     }
 
     /// Returns frame and body, for a file or another process: see [`Untrusted`].
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         to_bytes(&self.bytes)
     }

@@ -55,9 +55,6 @@ impl<G: OpaqueTag> Stored<G> {
     ///
     /// Needs the feature `mac`. Takes values of every type, also those that
     /// [`Untrusted::accept`] refuses.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn seal(&self, key: &Key) -> Result<Vec<u8>> {
         seal(&self.bytes, key)
     }
@@ -76,9 +73,6 @@ impl<G: OpaqueTag> Stored<G> {
 
     /// As [`unseal`](Self::unseal), for the program of a context that was made of a library
     /// (`Context::with_library`, feature `dynamic`).
-    ///
-    /// # Errors
-    /// As [`unseal`](Self::unseal).
     pub fn unseal_for(ctx: &Context<G::Program>, key: &Key, bytes: &[u8]) -> Result<Stored<G>> {
         unseal(key, bytes, |untrusted| untrusted.find::<G>(Some(ctx))).map(Stored::of)
     }

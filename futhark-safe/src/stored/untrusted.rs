@@ -103,9 +103,6 @@ impl Untrusted {
 
     /// As [`accept`](Self::accept), for the program of a context that was made of a library
     /// (`Context::with_library`, feature `dynamic`).
-    ///
-    /// # Errors
-    /// As [`accept`](Self::accept).
     pub fn accept_for<G: OpaqueTag>(self, ctx: &Context<G::Program>) -> Result<Stored<G>> {
         let found = self.find::<G>(Some(ctx))?;
         Ok(Stored::of(accept(found, self.into_body())?))
@@ -132,9 +129,6 @@ impl Untrusted {
     /// A stored value with these bytes, if they pass [`check_for`](Self::check_for): as
     /// [`trust`](Self::trust), for the program of a context that was made of a
     /// library (`Context::with_library`, feature `dynamic`).
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
     ///
     /// # Safety
     /// As for [`trust`](Self::trust).

@@ -50,8 +50,7 @@ impl Tuning {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): a line has another form, or the text is
-    /// larger than 1 MiB. The message
-    /// has the number and the text of the line.
+    /// larger than 1 MiB. The message has the number and the text of the line.
     pub fn parse(text: &str) -> Result<Tuning> {
         Tuning::of(None, text)
     }
@@ -60,8 +59,7 @@ impl Tuning {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the file cannot be read, is not a regular
-    /// file or not UTF-8, or as for
-    /// [`parse`](Self::parse). The message begins with the path.
+    /// file or not UTF-8, or as for [`parse`](Self::parse). The message begins with the path.
     pub fn read(path: impl AsRef<Path>) -> Result<Tuning> {
         let path = path.as_ref();
         let name = path.display().to_string();
