@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::*;
 use crate::Error;
 use ffi::{Batch, Downloaded, batch};
-use futhark_fake::{FLAVOURS, World};
 
 fn upload<'env>(batch: &Batch<'env>, data: &'env [i32]) -> Handle {
     batch.create(INTS, &[data.len()], data.into()).unwrap()
@@ -25,8 +24,7 @@ fn own() -> Error {
 #[test]
 fn transfers_are_complete_when_a_batch_ends() {
     for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+        let (_world, core) = world_and_core(flavour);
         let mut data = vec![1, 2, 3];
         let (mut out, place) = (vec![0; 3], Downloaded::default());
         let kept = batch(&core, |batch| {
@@ -51,9 +49,7 @@ fn transfers_are_complete_when_a_batch_ends() {
 
 #[test]
 fn a_batch_waits_after_its_closure_failed_or_panicked() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (_world, core) in each_flavour() {
         let data = vec![1, 2, 3];
         let mut out = vec![0; 3];
         let result = batch(&core, |batch| {
@@ -76,15 +72,13 @@ fn a_batch_waits_after_its_closure_failed_or_panicked() {
 
 #[test]
 fn the_wait_of_a_batch_reports_pending_failures() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let (xs, is) = (vec![1, 2], vec![0, 7]);
     let mut out = vec![0; 2];
     let mut kept = None;
     let result = batch(&core, |batch| {
         let (on_device, is) = (upload(batch, &xs), upload(batch, &is));
-        let inputs = [Input::Observed(&on_device), Input::Observed(&is)];
-        let ys = value(&core, "entry_gather", inputs)?;
+        let ys = gather(&core, &on_device, &is)?;
         batch.read_into(&ys, &mut out)?;
         kept = Some((on_device, ys));
         Ok(())
@@ -100,8 +94,7 @@ fn the_wait_of_a_batch_reports_pending_failures() {
     // A closure that fails, too: both are reported.
     let result = batch(&core, |batch| {
         let (xs, is) = (upload(batch, &xs), upload(batch, &is));
-        let inputs = [Input::Observed(&xs), Input::Observed(&is)];
-        value(&core, "entry_gather", inputs)?;
+        gather(&core, &xs, &is)?;
         Err::<(), _>(own())
     });
     let error = result.unwrap_err();
@@ -111,34 +104,30 @@ fn the_wait_of_a_batch_reports_pending_failures() {
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         batch(&core, |batch| -> Result<()> {
             let (xs, is) = (upload(batch, &xs), upload(batch, &is));
-            let inputs = [Input::Observed(&xs), Input::Observed(&is)];
-            value(&core, "entry_gather", inputs)?;
+            gather(&core, &xs, &is)?;
             panic!("a test")
         })
     }));
     assert!(panicked.is_err());
-    let error = core.simple("sync", |raw| raw.sync).unwrap_err();
+    let error = sync(&core).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Program);
     assert!(error.is_from_earlier_call());
-    core.simple("sync", |raw| raw.sync).unwrap();
+    sync(&core).unwrap();
 }
 
 /// The wait of another thread, or one whose error the closure ignores.
 #[test]
 fn a_failure_that_another_wait_has_reported_fails_the_batch() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let (xs, is) = (vec![1, 2], vec![0, 7]);
     let (mut out, place) = (vec![0; 2], Downloaded::default());
     let result = batch(&core, |batch| {
         let (xs, is) = (upload(batch, &xs), upload(batch, &is));
-        let inputs = [Input::Observed(&xs), Input::Observed(&is)];
-        let ys = value(&core, "entry_gather", inputs)?;
+        let ys = gather(&core, &xs, &is)?;
         batch.read_into(&ys, &mut out)?;
         batch.read_vec(&ys, &place)?;
         std::thread::scope(|scope| {
-            let sync = || core.simple("sync", |raw| raw.sync);
-            let error = scope.spawn(sync).join().unwrap().unwrap_err();
+            let error = scope.spawn(|| sync(&core)).join().unwrap().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Program);
         });
         Ok(())
@@ -150,7 +139,7 @@ fn a_failure_that_another_wait_has_reported_fails_the_batch() {
     // Without a transfer before the failure, there is nothing to report.
     let ok = batch(&core, |batch| {
         assert!(bad_gather(&core).is_ok());
-        assert!(core.simple("sync", |raw| raw.sync).is_err());
+        assert!(sync(&core).is_err());
         let mut out = [0];
         let xs = upload(batch, &[5]);
         ffi::read_into(&xs, &mut out)?;
@@ -211,8 +200,7 @@ fn batches_are_nested() {
 
 #[test]
 fn threads_share_a_batch() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let data: Vec<Vec<i32>> = (0..4).map(|i| vec![i; 3]).collect();
     let mut out = vec![vec![0; 3]; 4];
     batch(&core, |batch| {
@@ -235,8 +223,7 @@ fn threads_share_a_batch() {
 /// The driver can still wait, so the transfers are complete before their memory is returned.
 #[test]
 fn a_batch_of_a_lost_context_waits_for_the_driver() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let data = vec![1, 2];
     let (mut out, place) = (vec![0; 2], Downloaded::default());
     let result = batch(&core, |batch| {
@@ -254,8 +241,7 @@ fn a_batch_of_a_lost_context_waits_for_the_driver() {
 /// `ci/sanitize` skips this test, because it leaks memory.
 #[test]
 fn memory_that_a_broken_driver_can_access_is_leaked() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (world, core) = world_and_core(Flavour::Gpu);
     let place = Downloaded::default();
     let result = batch(&core, |batch| {
         let xs = upload(batch, &[1, 2]);

@@ -2,7 +2,6 @@
 
 use super::*;
 use futhark_fake::types::{FLOATS, OUT_OF_MEMORY, POINTS};
-use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// Makes an array of points as generated code does.
 fn points(core: &Arc<Core>, rows: &[(f32, i32)]) -> Result<Handle> {
@@ -16,8 +15,7 @@ fn points(core: &Arc<Core>, rows: &[(f32, i32)]) -> Result<Handle> {
         return Ok(array);
     }
     let (xs, ys) = (xs.finish()?, ys.finish()?);
-    let inputs = [Input::Observed(&xs), Input::Observed(&ys)];
-    value(core, "zip_opaque_points", inputs)
+    zip(core, &xs, &ys)
 }
 
 fn columns(array: &Handle) -> Result<Option<ffi::Columns<'_>>> {
@@ -35,8 +33,7 @@ fn fields(core: &Arc<Core>, array: &Handle) -> (Vec<f32>, Vec<i32>) {
 #[test]
 fn columns_are_the_fields() {
     for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+        let (_world, core) = world_and_core(flavour);
         for n in [0, 1, 2, 5] {
             let rows: Vec<(f32, i32)> = (0..n).map(|i| (i as f32 / 2.0, -i)).collect();
             let array = points(&core, &rows).unwrap();
@@ -64,8 +61,7 @@ fn columns_are_the_fields() {
 /// Nothing else has a reference to its columns, and a view of them does not change.
 #[test]
 fn new_records_share_no_memory() {
-    let world = World::new();
-    let core = world.core(Flavour::Host);
+    let (world, core) = world_and_core(Flavour::Host);
     let mut array = points(&core, &[(0.5, 1), (1.5, 2)]).unwrap();
     let second = ffi::index_value(&array, &[1], ffi::Bounds::Ours).unwrap();
     ffi::set_value(&mut array, &[0], &second).unwrap();
@@ -81,8 +77,7 @@ fn new_records_share_no_memory() {
 
 #[test]
 fn records_are_handed_out_when_all_elements_are_written() {
-    let world = World::new();
-    let core = world.core(Flavour::Host);
+    let (world, core) = world_and_core(Flavour::Host);
     let rows = [1, 2, 3];
     let new = ffi::NewRecords::start(&core, POINTS, &[3]).unwrap();
     let mut xs = new.column::<f32>(FLOATS).unwrap();
@@ -90,13 +85,10 @@ fn records_are_handed_out_when_all_elements_are_written() {
     ffi::fill(&rows, &mut xs, |&row| row as f32).unwrap();
     ffi::fill(&rows[..2], &mut ys, |&row| row).unwrap();
     // The one that is full does not count for the other.
-    let error = ffi::fill(&rows[..1], &mut xs, |&row| row as f32).unwrap_err();
-    assert!(error.to_string().contains("0 elements left"), "{error}");
-    let error = new.finish().map(drop).unwrap_err();
-    assert!(
-        error.to_string().contains("expected 6 elements, got 5"),
-        "{error}"
-    );
+    let refused = ffi::fill(&rows[..1], &mut xs, |&row| row as f32);
+    says(refused, ErrorKind::InvalidArgument, "0 elements left");
+    let words = "expected 6 elements, got 5";
+    says(new.finish(), ErrorKind::InvalidArgument, words);
     let stop = |row: &i32| if *row == 0 { 0 } else { panic!("stop") };
     let panics = || ffi::fill(&rows[..1], &mut ys, stop);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
@@ -115,8 +107,7 @@ fn records_are_handed_out_when_all_elements_are_written() {
 
 #[test]
 fn a_column_is_given_out_once_and_with_its_own_elements() {
-    let world = World::new();
-    let core = world.core(Flavour::Host);
+    let (world, core) = world_and_core(Flavour::Host);
     let new = ffi::NewRecords::start(&core, POINTS, &[3]).unwrap();
     let is_refused = |error: crate::Error| {
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
@@ -136,15 +127,10 @@ fn a_column_is_given_out_once_and_with_its_own_elements() {
 
 #[test]
 fn missing_memory_for_columns_is_an_error() {
-    let world = World::new();
-    let core = world.core(Flavour::Host);
+    let (world, core) = world_and_core(Flavour::Host);
     let make = |n: usize| ffi::NewRecords::start(&core, POINTS, &[n]).map(drop);
-    let error = make(OUT_OF_MEMORY as usize).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
-    assert_eq!(
-        make(usize::MAX).unwrap_err().kind(),
-        ErrorKind::InvalidArgument
-    );
+    let kinds = [OUT_OF_MEMORY as usize, usize::MAX].map(|n| make(n).unwrap_err().kind());
+    assert_eq!(kinds, [ErrorKind::OutOfMemory, ErrorKind::InvalidArgument]);
     assert_eq!(world.values(), 0);
     points(&core, &[(1.0, 2)]).unwrap();
 }
@@ -152,8 +138,7 @@ fn missing_memory_for_columns_is_an_error() {
 /// As calls that return a field do.
 #[test]
 fn columns_report_earlier_failures_and_what_became_of_the_value() {
-    let world = World::new();
-    let core = world.core(Flavour::Host);
+    let (world, core) = world_and_core(Flavour::Host);
     let mut array = points(&core, &[(0.5, 1)]).unwrap();
     world.fail_frees(1);
     drop(ints(&core, &[3]));

@@ -1,13 +1,10 @@
 //! Consumption: a call never changes another value, and copies only shared arguments.
 
 use super::*;
-use futhark_fake::{FLAVOURS, World};
 
 #[test]
 fn unshared_arguments_are_not_copied() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (world, core) in each_flavour() {
         let mut xs = ints(&core, &[0, 2, 3]);
         for i in 0..=9 {
             xs = set_first(&core, xs, i).unwrap();
@@ -20,9 +17,7 @@ fn unshared_arguments_are_not_copied() {
 
 #[test]
 fn consuming_an_argument_does_not_change_its_alias() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (world, core) in each_flavour() {
         let xs = ints(&core, &[1, 2, 3]);
         let alias = identity(&core, &xs).unwrap();
         let changed = set_first(&core, xs, 9).unwrap();
@@ -39,9 +34,7 @@ fn consuming_an_argument_does_not_change_its_alias() {
 
 #[test]
 fn results_that_share_memory_are_consumed_independently() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (_world, core) in each_flavour() {
         let xs = ints(&core, &[1, 2]);
         let (a, b) = two_values(&core, "entry_twice", [Input::Observed(&xs)]).unwrap();
         // One call consumes both, and must not change one through the other.
@@ -55,9 +48,7 @@ fn results_that_share_memory_are_consumed_independently() {
 
 #[test]
 fn consuming_a_program_constant_does_not_change_it() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (_world, core) in each_flavour() {
         for _ in 0..3 {
             let constant = value(&core, "entry_constant", []).unwrap();
             assert_eq!(read(&constant).unwrap(), [10, 20, 30, 40]);
@@ -69,16 +60,10 @@ fn consuming_a_program_constant_does_not_change_it() {
 
 #[test]
 fn consumption_does_not_change_records_fields_or_payloads() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
-        let record = |xs: &Handle| {
-            let inputs = [scalar(5i32), Input::Observed(xs)];
-            value(&core, "new_opaque_pair", inputs).unwrap()
-        };
+    for (world, core) in each_flavour() {
         // An array that a record holds.
         let xs = ints(&core, &[1, 2]);
-        let pair = record(&xs);
+        let pair = pair(&core, 5, &xs).unwrap();
         let changed = set_first(&core, xs, 9).unwrap();
         let field = value(&core, "project_opaque_pair_xs", [Input::Observed(&pair)]).unwrap();
         assert_eq!(read(&field).unwrap(), [1, 2]);
@@ -103,9 +88,7 @@ fn consumption_does_not_change_records_fields_or_payloads() {
 
 #[test]
 fn a_failing_call_frees_its_consumed_arguments() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (world, core) in each_flavour() {
         let xs = ints(&core, &[1, 2]);
         let alias = identity(&core, &xs).unwrap();
         for _ in 0..times(1000) {

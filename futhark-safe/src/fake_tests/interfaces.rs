@@ -94,11 +94,8 @@ fn the_typed_face_uses_the_requested_backend() {
         assert_eq!(changed.to_vec().unwrap(), [9, 2, 3]);
     }
     // No backend starts, none has this name, and another program.
-    let error = Context::<Fake>::new(&Config::new().debugging(true)).unwrap_err();
-    assert!(
-        error.to_string().contains("no backend works here"),
-        "{error}"
-    );
+    let started = Context::<Fake>::new(&Config::new().debugging(true));
+    says(started, ErrorKind::OutOfMemory, "no backend works here");
     let error = Context::<Fake>::new(&Config::new().backend(Backend::Hip)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     says(
@@ -196,10 +193,8 @@ fn the_dynamic_face_calls_entry_points() {
         let seven = Value::from(7i32);
         let pair = ctx.record("pair", &[&seven, &xs]).unwrap();
         // The record shares the array's memory, so the array is copied first.
-        let changed = ctx.call(
-            "set_first",
-            vec![Arg::Consume(xs), Arg::Consume(9i32.into())],
-        );
+        let args = vec![Arg::Consume(xs), Arg::Consume(9i32.into())];
+        let changed = ctx.call("set_first", args);
         assert_eq!(ints(&changed.unwrap()[0]), [9, 2, 3]);
         assert_eq!(ints(&pair.project("xs").unwrap()), [1, 2, 3]);
         assert!(pair.project("ys").is_err());
@@ -250,10 +245,8 @@ fn a_refused_dynamic_call_leaves_its_arguments() {
         let args = |xs| vec![Arg::ConsumeMut(xs), Arg::Consume(9i32.into())];
         let error = other.call("set_first", args(&mut xs)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WrongContext);
-        let error = ctx
-            .call("set_first", vec![Arg::ConsumeMut(&mut xs)])
-            .unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        let one = ctx.call("set_first", vec![Arg::ConsumeMut(&mut xs)]);
+        assert_eq!(one.unwrap_err().kind(), ErrorKind::InvalidArgument);
         // A parameter that is not consumed only reads it.
         ctx.call("total", vec![Arg::ConsumeMut(&mut xs)]).unwrap();
         let mut nine = Value::from(9i32);
@@ -279,11 +272,8 @@ fn a_refused_dynamic_call_leaves_its_arguments() {
         // A spent opaque value still knows its type.
         let pair = ctx.record("pair", &[&7i32.into(), &changed]).unwrap();
         let mut pair = Value::from(pair);
-        ctx.call(
-            "poke",
-            vec![Arg::ConsumeMut(&mut pair), Arg::Consume(1i32.into())],
-        )
-        .unwrap();
+        let args = vec![Arg::ConsumeMut(&mut pair), Arg::Consume(1i32.into())];
+        ctx.call("poke", args).unwrap();
         let Value::Opaque(pair) = &pair else {
             unreachable!()
         };
@@ -319,17 +309,11 @@ fn destructing_a_sum_as_another_variant_is_an_error() {
         let (_world, ctx) = dynamic_context(flavour);
         let xs: Value = ctx.array(&[4i32, 5]).unwrap().into();
         let dot = ctx.sum("shape", "dot", &[]).unwrap();
-        let line = ctx
-            .sum("shape", "line", &[&xs, &Value::from(3i32)])
-            .unwrap();
-        assert_eq!(
-            (dot.variant().unwrap(), line.variant().unwrap()),
-            ("dot".into(), "line".into())
-        );
-        assert_eq!(
-            dot.destruct("line").unwrap_err().kind(),
-            ErrorKind::InvalidArgument
-        );
+        let line = ctx.sum("shape", "line", &[&xs, &3i32.into()]).unwrap();
+        assert_eq!(dot.variant().unwrap(), "dot");
+        assert_eq!(line.variant().unwrap(), "line");
+        let error = dot.destruct("line").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(dot.destruct("dot").unwrap().is_empty());
         let payload = line.destruct("line").unwrap();
         assert_eq!(ints(&payload[0]), [4, 5]);
@@ -353,11 +337,8 @@ fn arrays_of_records_support_new_and_set() {
         let held = points.project("y").unwrap();
         world.take_copies();
         points.set(&[0], &b).unwrap();
-        assert_eq!(
-            world.take_copies(),
-            1,
-            "the memory shared with `held` is copied"
-        );
+        let copies = world.take_copies();
+        assert_eq!(copies, 1, "the memory shared with `held` is copied");
         points.set(&[1], &a).unwrap();
         assert_eq!(world.take_copies(), 0);
         assert_eq!(ints(&points.project("y").unwrap()), [20, 10, 10]);
@@ -366,47 +347,20 @@ fn arrays_of_records_support_new_and_set() {
         let other = dynamic::Context::new(ctx.library(), &Config::new()).unwrap();
         let stranger = other.array(&[1i32]).unwrap().into();
         let seven = Value::from(7i32);
+        let (invalid, wrong) = (ErrorKind::InvalidArgument, ErrorKind::WrongContext);
         for (shape, elements, kind, words) in [
-            (
-                &[2][..],
-                vec![&a],
-                ErrorKind::InvalidArgument,
-                "has 2 elements, got 1",
-            ),
-            (&[0], vec![], ErrorKind::InvalidArgument, "no elements"),
-            (&[1, 1], vec![&a], ErrorKind::InvalidArgument, "has rank 1"),
-            (
-                &[2],
-                vec![&a, &seven],
-                ErrorKind::InvalidArgument,
-                "element 1 must not be a scalar",
-            ),
-            (
-                &[2],
-                vec![&a, &held],
-                ErrorKind::InvalidArgument,
-                "expected element 1 of type point",
-            ),
-            (
-                &[1],
-                vec![&stranger],
-                ErrorKind::WrongContext,
-                "element 0 belongs to another",
-            ),
+            (&[2][..], vec![&a], invalid, "has 2 elements, got 1"),
+            (&[0], vec![], invalid, "no elements"),
+            (&[1, 1], vec![&a], invalid, "has rank 1"),
+            (&[2], vec![&a, &seven], invalid, "1 must not be a scalar"),
+            (&[2], vec![&a, &held], invalid, "element 1 of type point"),
+            (&[1], vec![&stranger], wrong, "0 belongs to another"),
         ] {
-            says(
-                ctx.array_from_values_nd("[]point", shape, &elements),
-                kind,
-                words,
-            );
+            let made = ctx.array_from_values_nd("[]point", shape, &elements);
+            says(made, kind, words);
         }
-        let error = ctx.array_from_values("pair", &[&a]).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("expected an array of opaque values"),
-            "{error}"
-        );
+        let made = ctx.array_from_values("pair", &[&a]);
+        says(made, invalid, "expected an array of opaque values");
         assert!(ctx.array_from_values("nope", &[&a]).is_err());
         for (index, element, words) in [
             (&[3][..], &a, "outside"),

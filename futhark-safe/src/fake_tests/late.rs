@@ -3,7 +3,6 @@
 
 use super::*;
 use futhark_fake::types::FLOATS;
-use futhark_fake::{Flavour, World};
 
 fn double(core: &Arc<Core>, xs: &Handle) -> Handle {
     value(core, "entry_double", [Input::Observed(xs)]).unwrap()
@@ -15,8 +14,7 @@ fn is_invalid(result: Result<impl std::fmt::Debug>) {
 
 #[test]
 fn a_failing_wait_invalidates_exactly_the_pending_values() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
     let early = double(&core, &xs);
     assert_eq!(read(&early).unwrap(), [2, 4]);
@@ -34,7 +32,7 @@ fn a_failing_wait_invalidates_exactly_the_pending_values() {
     assert_eq!(read(&early).unwrap(), [2, 4]);
     assert_eq!(read(&xs).unwrap(), [1, 2]);
     assert_eq!(read(&double(&core, &xs)).unwrap(), [2, 4]);
-    core.simple("sync", |raw| raw.sync).unwrap();
+    sync(&core).unwrap();
 }
 
 #[test]
@@ -53,17 +51,14 @@ fn waits_of_any_operation_confirm_the_results_of_earlier_calls() {
         },
     ];
     for wait in waits {
-        let world = World::new();
-        let core = world.core(Flavour::Gpu);
+        let (_world, core) = world_and_core(Flavour::Gpu);
         let xs = ints(&core, &[1, 2]);
-        let inputs = [scalar(5i32), Input::Observed(&xs)];
-        let pair = value(&core, "new_opaque_pair", inputs).unwrap();
+        let pair = pair(&core, 5, &xs).unwrap();
         let is = ints(&core, &[7]);
         let before = double(&core, &xs);
         wait(&core, &xs, &pair);
-        let inputs = [Input::Observed(&xs), Input::Observed(&is)];
-        let failed = value(&core, "entry_gather", inputs).unwrap();
-        is_invalid(core.simple("sync", |raw| raw.sync));
+        let failed = gather(&core, &xs, &is).unwrap();
+        is_invalid(sync(&core));
         is_invalid(read(&failed));
         assert_eq!(read(&before).unwrap(), [2, 4]);
     }
@@ -71,16 +66,14 @@ fn waits_of_any_operation_confirm_the_results_of_earlier_calls() {
 
 /// The arrays are made beforehand, since making one waits and would report the failure.
 fn bad_gather_of(core: &Arc<Core>, xs: &Handle) -> Handle {
-    let is = ints(core, &[0, 7]);
-    let inputs = [Input::Observed(xs), Input::Observed(&is)];
-    value(core, "entry_gather", inputs).unwrap()
+    gather(core, xs, &ints(core, &[0, 7])).unwrap()
 }
 
 #[test]
 fn the_next_wait_of_any_kind_reports_the_failure() {
     type Waits = fn(&Arc<Core>, &Handle) -> Result<()>;
     let waits: [Waits; 9] = [
-        |core, _| core.simple("sync", |raw| raw.sync),
+        |core, _| sync(core),
         |core, _| core.simple("clear_caches", |raw| raw.clear_caches),
         |core, _| core.report().map(drop),
         |_, xs| read(xs).map(drop),
@@ -88,12 +81,8 @@ fn the_next_wait_of_any_kind_reports_the_failure() {
         |core, xs| total(core, xs).map(drop),
         |core, _| ffi::create(core, INTS, &[1], &[1i32]).map(drop),
         |core, _| {
-            call(
-                core,
-                function(core, "entry_nothing"),
-                [scalar(1i32)],
-                &mut [],
-            )
+            let nothing = function(core, "entry_nothing");
+            call(core, nothing, [scalar(1i32)], &mut [])
         },
         // A failure of its own: both are reported.
         |core, xs| {
@@ -102,8 +91,7 @@ fn the_next_wait_of_any_kind_reports_the_failure() {
         },
     ];
     for wait in waits {
-        let world = World::new();
-        let core = world.core(Flavour::Gpu);
+        let (_world, core) = world_and_core(Flavour::Gpu);
         let xs = ints(&core, &[1, 2]);
         let failed = bad_gather_of(&core, &xs);
         is_invalid(wait(&core, &xs));
@@ -115,8 +103,7 @@ fn the_next_wait_of_any_kind_reports_the_failure() {
 /// `close` reports a failure that no call has reported; the context can be closed again.
 #[test]
 fn close_reports_pending_failures() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (world, core) = world_and_core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
     let failed = bad_gather_of(&core, &xs);
     let (core, error) = core.close().unwrap_err();
@@ -133,8 +120,7 @@ fn close_reports_pending_failures() {
 /// A call with a failure of its own reports both; the invalid value keeps the earlier one.
 #[test]
 fn an_earlier_failure_is_not_attributed_to_another_call() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let (xs, ys) = (ints(&core, &[1, 2]), ints(&core, &[3]));
     let failed = bad_gather_of(&core, &xs);
     let inputs = [scalar(2i32), Input::Consumed(ys)];
@@ -149,23 +135,17 @@ fn an_earlier_failure_is_not_attributed_to_another_call() {
 
 #[test]
 fn values_made_from_invalid_ones_are_invalid() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
     let floats = ffi::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
     let failed = bad_gather_of(&core, &xs);
-    let inputs = [scalar(1i32), Input::Observed(&failed)];
-    let pair = value(&core, "new_opaque_pair", inputs).unwrap();
-    let inputs = [Input::Observed(&floats), Input::Observed(&failed)];
-    let points = value(&core, "zip_opaque_points", inputs).unwrap();
+    let pair = pair(&core, 1, &failed).unwrap();
+    let points = zip(&core, &floats, &failed).unwrap();
     let field = value(&core, "project_opaque_points_y", [Input::Observed(&points)]).unwrap();
-    core.simple("sync", |raw| raw.sync).unwrap_err();
+    sync(&core).unwrap_err();
     is_invalid(read(&field));
-    is_invalid(value(
-        &core,
-        "project_opaque_pair_xs",
-        [Input::Observed(&pair)],
-    ));
+    let inputs = [Input::Observed(&pair)];
+    is_invalid(value(&core, "project_opaque_pair_xs", inputs));
     is_invalid(ffi::store(&pair).map(|_| ()));
     is_invalid(ffi::index_value(&points, &[0], ffi::Bounds::Ours));
     let inputs = [Input::Consumed(pair), scalar(1i32)];
@@ -176,8 +156,7 @@ fn values_made_from_invalid_ones_are_invalid() {
 
 #[test]
 fn an_in_place_update_with_failing_work_pending_is_invalid() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
     let ys = ints(&core, &[3, 4]);
     let failed = bad_gather_of(&core, &xs);

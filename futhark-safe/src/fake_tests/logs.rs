@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::*;
 use crate::ffi::{Host, Log};
-use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// A writer that calls a function with the text.
 struct Calls<F>(F);
@@ -138,7 +137,7 @@ impl Write for Writer {
             written.core.clone()
         };
         if let Some(core) = core {
-            let sync = || core.simple("sync", |raw| raw.sync).unwrap();
+            let sync = || sync(&core).unwrap();
             sync();
             std::thread::scope(|scope| scope.spawn(sync).join().unwrap());
             self.get().calls += 1;
@@ -225,7 +224,7 @@ fn text_of_a_thread_that_ends_is_delivered_by_another_thread() {
     });
     let copies = || writer.get().text.matches("copied").count();
     assert_eq!(copies(), 1);
-    core.simple("sync", |raw| raw.sync).unwrap();
+    sync(&core).unwrap();
     assert_eq!(copies(), 2);
     let kept = writer.get().core.take();
     drop(kept);

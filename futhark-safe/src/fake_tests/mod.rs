@@ -28,7 +28,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use futhark_fake::types::INTS;
-use futhark_fake::{Flavour, World, program};
+use futhark_fake::{FLAVOURS, Flavour, World, program};
 use futhark_manifest::ElemType;
 
 use crate::call::scalar;
@@ -53,6 +53,17 @@ impl Cores for World {
     }
 }
 
+/// A world with a context. Variables of them drop the context first.
+fn world_and_core(flavour: Flavour) -> (World, Arc<Core>) {
+    let world = World::new();
+    let core = world.core(flavour);
+    (world, core)
+}
+
+fn each_flavour() -> impl Iterator<Item = (World, Arc<Core>)> {
+    FLAVOURS.into_iter().map(world_and_core)
+}
+
 /// Expects an error of this kind whose message has these words.
 fn says<T>(result: Result<T>, kind: ErrorKind, words: &str) {
     let Err(error) = result else {
@@ -61,6 +72,11 @@ fn says<T>(result: Result<T>, kind: ErrorKind, words: &str) {
     assert_eq!(error.kind(), kind, "{error}");
     let text = error.to_string();
     assert!(text.contains(words), "no `{words}` in: {text}");
+}
+
+/// Expects the error of a drop that [`World::fail_frees`] made fail.
+fn reports_free<T>(result: Result<T>) {
+    says(result, ErrorKind::Backend, "refused to free");
 }
 
 /// Fails if the test deadlocks.
@@ -164,11 +180,30 @@ fn identity(core: &Arc<Core>, array: &Handle) -> Result<Handle> {
     value(core, "entry_identity", [Input::Observed(array)])
 }
 
+fn gather(core: &Arc<Core>, xs: &Handle, is: &Handle) -> Result<Handle> {
+    let inputs = [Input::Observed(xs), Input::Observed(is)];
+    value(core, "entry_gather", inputs)
+}
+
 /// Fails on the host, or later on a GPU.
 fn bad_gather(core: &Arc<Core>) -> Result<Handle> {
-    let (xs, is) = (ints(core, &[1, 2, 3]), ints(core, &[0, 7]));
-    let inputs = [Input::Observed(&xs), Input::Observed(&is)];
-    value(core, "entry_gather", inputs)
+    gather(core, &ints(core, &[1, 2, 3]), &ints(core, &[0, 7]))
+}
+
+fn sync(core: &Arc<Core>) -> Result<()> {
+    core.simple("sync", |raw| raw.sync)
+}
+
+/// A record that shares the memory of `xs`.
+fn pair(core: &Arc<Core>, n: i32, xs: &Handle) -> Result<Handle> {
+    let inputs = [scalar(n), Input::Observed(xs)];
+    value(core, "new_opaque_pair", inputs)
+}
+
+/// An array of records that shares the memory of the arrays of its fields.
+fn zip(core: &Arc<Core>, xs: &Handle, ys: &Handle) -> Result<Handle> {
+    let inputs = [Input::Observed(xs), Input::Observed(ys)];
+    value(core, "zip_opaque_points", inputs)
 }
 
 /// Calls an entry point that makes its result, then fails: 0 as the program, 1 without a text, 2 out

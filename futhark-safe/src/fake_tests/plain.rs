@@ -52,6 +52,27 @@ fn failed<const GPU: bool>(raw: &Raw<'_, Plain<GPU>>) -> (i32, *mut Ints<GPU>) {
     (code, out.cast())
 }
 
+/// A call that fails, now or later, and whose failure is not fetched.
+fn leave_failure<const GPU: bool>(raw: &mut Raw<'_, Plain<GPU>>) -> Result<()> {
+    let (_, out) = failed(raw);
+    if !out.is_null() {
+        // SAFETY: the result of a call.
+        drop(unsafe { raw.adopt(out) }?);
+    }
+    Ok(())
+}
+
+/// Expects that these calls make a safe one in the lent context, which panics.
+fn panics<const GPU: bool>(
+    ctx: &Context<Fake>,
+    calls: impl FnOnce(&mut Raw<'_, Plain<GPU>>) -> Result<()>,
+) {
+    let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+}
+
 /// Runs each test on both flavours.
 macro_rules! on_both {
     ($($name:ident)*) => {$(
@@ -184,11 +205,7 @@ mod of {
         let xs = ctx.array(&[1, 2]).unwrap();
         let foreign = other.array(&[3]).unwrap();
         let first = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
-            let (_, out) = failed(raw);
-            if !out.is_null() {
-                // SAFETY: the result of a call.
-                drop(unsafe { raw.adopt(out) }?);
-            }
+            leave_failure(raw)?;
             raw.pointer::<Ints<GPU>>(&foreign)
         });
         assert_eq!(first.unwrap_err().kind(), ErrorKind::WrongContext);
@@ -200,19 +217,10 @@ mod of {
         let _world = World::new();
         let ctx = context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
-        let calls = |raw: &mut Raw<'_, Plain<GPU>>| -> Result<()> {
-            let (_, out) = failed(raw);
-            if !out.is_null() {
-                // SAFETY: the result of a call.
-                drop(unsafe { raw.adopt(out) }?);
-            }
-            // A nested safe call panics.
+        panics(&ctx, |raw: &mut Raw<'_, Plain<GPU>>| {
+            leave_failure(raw)?;
             ctx.array(&[1]).map(drop)
-        };
-        let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+        });
         // The failure was kept for the next call.
         assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::Program);
         assert_eq!(xs.to_vec().unwrap(), [1, 2]);
@@ -223,15 +231,12 @@ mod of {
             let _world = World::new();
             let ctx = context::<GPU>();
             let xs = ctx.array(&[1, 2]).unwrap();
-            let calls = |raw: &mut Raw<'_, Plain<GPU>>| {
+            panics(&ctx, |raw: &mut Raw<'_, Plain<GPU>>| {
                 // SAFETY: the context lives.
                 let code = unsafe { c::break_down(raw.context().cast()) };
                 assert_eq!(raw.check(code).unwrap_err().kind(), ErrorKind::ContextLost);
                 ctx.array(&[1]).map(drop)
-            };
-            let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
-            let text = panic.downcast_ref::<&str>().copied();
-            assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+            });
             assert_eq!(xs.to_vec().unwrap_err().kind(), ErrorKind::ContextLost);
         });
     }
@@ -252,11 +257,9 @@ mod of {
             });
             assert_eq!((sum.unwrap(), out), (3, [1, 2]));
             // `to_vec` would leak its buffer, because a panic does not tell whether the transfer has begun.
-            let calls =
-                |_: &mut Raw<'_, Plain<GPU>>| ctx.batch(|batch| batch.read_into(&xs, &mut out));
-            let panic = catch_unwind(AssertUnwindSafe(|| ctx.with_raw(calls))).unwrap_err();
-            let text = panic.downcast_ref::<&str>().copied();
-            assert!(text.unwrap().contains("inside of `with_raw`"), "{text:?}");
+            panics(&ctx, |_: &mut Raw<'_, Plain<GPU>>| {
+                ctx.batch(|batch| batch.read_into(&xs, &mut out))
+            });
             assert_eq!(xs.to_vec().unwrap(), [1, 2]);
         });
     }
@@ -290,11 +293,7 @@ mod of {
             let ctx = context::<GPU>();
             let (xs, read) = (ctx.array(&[1, 2]).unwrap(), Cell::new(false));
             let unseen = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
-                let (_, out) = failed(raw);
-                if !out.is_null() {
-                    // SAFETY: the result of a call.
-                    drop(unsafe { raw.adopt(out) }?);
-                }
+                leave_failure(raw)?;
                 Ok(Reads(&xs, &read))
             });
             assert_eq!(unseen.map(|_| ()).unwrap_err().kind(), ErrorKind::Program);
@@ -349,11 +348,8 @@ fn values_of_another_context_or_type_are_rejected() {
     let _world = World::new();
     let (host, other, gpu) = (context::<false>(), context::<false>(), context::<true>());
     let never = |_: &mut Raw<'_, Plain<false>>| -> Result<()> { panic!("it must not run") };
-    says(
-        gpu.with_raw(never),
-        ErrorKind::WrongContext,
-        "`raw::opencl`",
-    );
+    let refused = gpu.with_raw(never);
+    says(refused, ErrorKind::WrongContext, "`raw::opencl`");
     for released in [false, true] {
         let foreign = other.array(&[1]).unwrap();
         let pointer = host.with_raw(|raw: &mut Raw<'_, Plain<false>>| match released {

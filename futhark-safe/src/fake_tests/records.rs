@@ -2,7 +2,6 @@
 
 use super::*;
 use futhark_fake::types::FLOATS;
-use futhark_fake::{FLAVOURS, Flavour, World};
 
 fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
     let inputs = [scalar(x), scalar(y)];
@@ -11,9 +10,7 @@ fn point(core: &Arc<Core>, x: f32, y: i32) -> Handle {
 
 fn points(core: &Arc<Core>, xs: &[f32], ys: &[i32]) -> Handle {
     let xs = ffi::create(core, FLOATS, &[xs.len()], xs).unwrap();
-    let ys = ints(core, ys);
-    let inputs = [Input::Observed(&xs), Input::Observed(&ys)];
-    value(core, "zip_opaque_points", inputs).unwrap()
+    zip(core, &xs, &ints(core, ys)).unwrap()
 }
 
 fn ys(core: &Arc<Core>, points: &Handle) -> Vec<i32> {
@@ -23,9 +20,7 @@ fn ys(core: &Arc<Core>, points: &Handle) -> Vec<i32> {
 
 #[test]
 fn elements_of_arrays_are_copies() {
-    for flavour in FLAVOURS {
-        let world = World::new();
-        let core = world.core(flavour);
+    for (_world, core) in each_flavour() {
         let points = points(&core, &[0.5, 1.5], &[1, 2]);
         assert_eq!(ffi::shape(&points).unwrap(), [2]);
         let second = ffi::index_value(&points, &[1], ffi::Bounds::Ours).unwrap();
@@ -48,13 +43,10 @@ fn stored_values_are_restored_on_any_backend() {
     let world = World::new();
     let (core, other) = (world.core(Flavour::Host), world.core(Flavour::Gpu));
     let xs = ints(&core, &[1, 2, 3]);
-    let inputs = [scalar(5i32), Input::Observed(&xs)];
-    let pair = value(&core, "new_opaque_pair", inputs).unwrap();
+    let pair = pair(&core, 5, &xs).unwrap();
     let stored = ffi::store(&pair).unwrap();
-    assert!(
-        stored == ffi::store(&pair).unwrap(),
-        "the same bytes each time"
-    );
+    let again = ffi::store(&pair).unwrap();
+    assert!(stored == again, "the same bytes each time");
     let back = ffi::restore(&other, &stored).unwrap();
     let n = int(&other, "project_opaque_pair_n", [Input::Observed(&back)]);
     assert_eq!(n.unwrap(), 5);
@@ -74,8 +66,7 @@ fn stored_values_are_restored_on_any_backend() {
 
 #[test]
 fn set_reports_pending_failures() {
-    let world = World::new();
-    let core = world.core(Flavour::Gpu);
+    let (_world, core) = world_and_core(Flavour::Gpu);
     let b = point(&core, 2.0, 20);
     let mut array = points(&core, &[0.5, 1.5], &[1, 2]);
     let held = value(&core, "project_opaque_points_y", [Input::Observed(&array)]).unwrap();
@@ -86,15 +77,8 @@ fn set_reports_pending_failures() {
     assert_eq!(read(&held).unwrap(), [1, 2]);
     // An array that is itself the failed one.
     let floats = ffi::create(&core, FLOATS, &[2], &[1f32, 2.0]).unwrap();
-    let is = ints(&core, &[0, 7]);
-    let failed = value(
-        &core,
-        "entry_gather",
-        [Input::Observed(&held), Input::Observed(&is)],
-    )
-    .unwrap();
-    let inputs = [Input::Observed(&floats), Input::Observed(&failed)];
-    let mut bad = value(&core, "zip_opaque_points", inputs).unwrap();
+    let failed = gather(&core, &held, &ints(&core, &[0, 7])).unwrap();
+    let mut bad = zip(&core, &floats, &failed).unwrap();
     ffi::set_value(&mut bad, &[0], &b).unwrap_err();
     ffi::set_value(&mut bad, &[0], &b).unwrap_err();
     assert!(value(&core, "project_opaque_points_y", [Input::Observed(&bad)]).is_err());

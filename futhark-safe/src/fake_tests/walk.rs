@@ -4,7 +4,6 @@
 use super::*;
 use crate::Error;
 use futhark_fake::types::FLOATS;
-use futhark_fake::{FLAVOURS, Flavour, World};
 
 /// A value, its expected content, and its state with regard to waits.
 struct Known {
@@ -235,8 +234,7 @@ impl Walk<'_> {
             return;
         };
         let state = self.known[i].state.max(self.known[j].state);
-        let inputs = [i, j].map(|i| Input::Observed(&self.known[i].handle));
-        let made = value(self.core, "entry_gather", inputs);
+        let made = gather(self.core, &self.known[i].handle, &self.known[j].handle);
         let found = is
             .iter()
             .map(|&i| xs.get(usize::try_from(i).ok()?).copied());
@@ -278,8 +276,7 @@ impl Walk<'_> {
         let state = *state;
         let (made, content) = match self.random.usize(..3) {
             0 => {
-                let inputs = [scalar(number), Input::Observed(handle)];
-                let made = value(self.core, "new_opaque_pair", inputs);
+                let made = pair(self.core, number, handle);
                 (made, Content::Pair(number, data))
             }
             1 => {
@@ -292,9 +289,7 @@ impl Walk<'_> {
                 let floats = ffi::create(self.core, FLOATS, &[data.len()], &floats);
                 self.waited(floats.as_ref().err());
                 let Ok(floats) = floats else { return };
-                let Known { handle, .. } = &self.known[i];
-                let inputs = [Input::Observed(&floats), Input::Observed(handle)];
-                let made = value(self.core, "zip_opaque_points", inputs);
+                let made = zip(self.core, &floats, &self.known[i].handle);
                 (made, Content::Points(data))
             }
         };
@@ -319,7 +314,7 @@ impl Walk<'_> {
     }
 
     fn sync(&mut self) {
-        let synced = self.core.simple("sync", |raw| raw.sync);
+        let synced = sync(self.core);
         self.waited(synced.as_ref().err());
     }
 
@@ -471,8 +466,7 @@ fn random_calls_on_one_thread_match_plain_rust() {
 #[test]
 fn random_calls_on_several_threads_match_plain_rust() {
     for seed in 0..times(20) as u64 {
-        let world = World::new();
-        let core = world.core(Flavour::Host);
+        let (_world, core) = world_and_core(Flavour::Host);
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let core = &core;
