@@ -151,18 +151,16 @@ fn columns_report_earlier_failures_and_what_became_of_the_value() {
     assert!(error.is_from_earlier_call(), "{error}");
 
     let project = function(&core, "project_opaque_points_x");
-    let spent = |array: &Handle| {
+    let fails_as_the_call = |array: &Handle| {
         let error = columns(array).map(drop).unwrap_err();
         let by_call = value(&core, "project_opaque_points_x", [Input::Observed(array)]);
-        (error.to_string(), by_call.unwrap_err().to_string())
+        assert_eq!(error.to_string(), by_call.unwrap_err().to_string());
     };
     let other = points(&core, &[(0.5, 1)]).unwrap();
     array.spend_now(project);
-    let (error, by_call) = spent(&array);
-    assert_eq!(error, by_call);
+    fails_as_the_call(&array);
     assert_eq!(fail(&core, 3).kind(), ErrorKind::ContextLost);
-    let (error, by_call) = spent(&other);
-    assert_eq!(error, by_call);
+    fails_as_the_call(&other);
     let error = points(&core, &[(0.5, 1)]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ContextLost, "{error}");
 }

@@ -54,7 +54,6 @@ fn a_writer_can_use_the_context_of_the_call_that_it_logs() {
     assert_eq!(read(&alias).unwrap(), [1, 2, 3]);
 }
 
-/// Panics when it is dropped.
 struct Panics;
 
 impl Drop for Panics {

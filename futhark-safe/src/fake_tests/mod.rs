@@ -117,7 +117,6 @@ fn function(core: &Core, name: &str) -> usize {
     found.unwrap_or_else(|| panic!("the fake program has no function {name}"))
 }
 
-/// The type of result `i` of a function.
 fn result_type(core: &Core, function: usize, i: usize) -> u32 {
     let slot = core.table().functions()[function].outputs()[i];
     slot.type_ - futhark_sys::table::FUT_FIRST_TYPE
@@ -135,7 +134,6 @@ fn value<'a>(
     Ok(output.into_handle())
 }
 
-/// Calls a function that has two values for results.
 fn two_values<'a>(
     core: &Arc<Core>,
     name: &str,
@@ -147,7 +145,6 @@ fn two_values<'a>(
     Ok((a.into_handle(), b.into_handle()))
 }
 
-/// Calls a function that has one `i32` for a result.
 fn int<'a>(
     core: &Arc<Core>,
     name: &str,

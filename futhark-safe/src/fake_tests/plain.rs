@@ -33,6 +33,11 @@ fn context<const GPU: bool>() -> Context<Fake> {
     Context::new(&Config::new().backend(Plain::<GPU>::BACKEND)).unwrap()
 }
 
+fn world_and_context<const GPU: bool>() -> (World, Context<Fake>) {
+    let world = World::new();
+    (world, context::<GPU>())
+}
+
 fn total<const GPU: bool>(raw: &mut Raw<'_, Plain<GPU>>, ints: *mut Ints<GPU>) -> Result<i32> {
     let mut total = 0;
     // SAFETY: the context lives.
@@ -103,8 +108,7 @@ mod of {
     use super::*;
 
     pub(super) fn a_call_that_panics_frees_the_arguments_that_it_owns<const GPU: bool>() {
-        let world = World::new();
-        let ctx = context::<GPU>();
+        let (world, ctx) = world_and_context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
         let set_first = crate::fake_tests::function(ctx.core(), "entry_set_first");
         let mut place = slot::<Array<Fake, i32, 1>>();
@@ -118,8 +122,7 @@ mod of {
     }
 
     pub(super) fn values_can_be_lent_released_and_adopted<const GPU: bool>() {
-        let world = World::new();
-        let ctx = context::<GPU>();
+        let (world, ctx) = world_and_context::<GPU>();
         let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[30]).unwrap());
         let (sum, ys, zs) = ctx
             .with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
@@ -141,8 +144,7 @@ mod of {
     }
 
     pub(super) fn released_values_are_not_freed<const GPU: bool>() {
-        let world = World::new();
-        let ctx = context::<GPU>();
+        let (world, ctx) = world_and_context::<GPU>();
         let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[3]).unwrap());
         ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
             raw.release::<Ints<GPU>>(xs)?;
@@ -160,8 +162,7 @@ mod of {
     }
 
     pub(super) fn a_failure_is_reported_once_and_invalidates_nothing_else<const GPU: bool>() {
-        let _world = World::new();
-        let ctx = context::<GPU>();
+        let (_world, ctx) = world_and_context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
         let mut kept = None;
         let unseen = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
@@ -214,8 +215,7 @@ mod of {
     }
 
     pub(super) fn a_panic_in_the_closure_returns_the_context<const GPU: bool>() {
-        let _world = World::new();
-        let ctx = context::<GPU>();
+        let (_world, ctx) = world_and_context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
         panics(&ctx, |raw: &mut Raw<'_, Plain<GPU>>| {
             leave_failure(raw)?;
@@ -228,8 +228,7 @@ mod of {
 
     pub(super) fn nested_safe_calls_panic_after_the_context_was_lost<const GPU: bool>() {
         in_time(|| {
-            let _world = World::new();
-            let ctx = context::<GPU>();
+            let (_world, ctx) = world_and_context::<GPU>();
             let xs = ctx.array(&[1, 2]).unwrap();
             panics(&ctx, |raw: &mut Raw<'_, Plain<GPU>>| {
                 // SAFETY: the context lives.
@@ -244,8 +243,7 @@ mod of {
     /// Inside of the closure a transfer panics, and the end of its batch does not wait for the lock.
     pub(super) fn batches_and_plain_calls_are_nested<const GPU: bool>() {
         in_time(|| {
-            let _world = World::new();
-            let ctx = context::<GPU>();
+            let (_world, ctx) = world_and_context::<GPU>();
             let xs = ctx.array(&[1, 2]).unwrap();
             let mut out = [0; 2];
             let sum = ctx.batch(|batch| {
@@ -266,8 +264,7 @@ mod of {
 
     pub(super) fn a_drop_on_another_thread_waits_for_plain_calls<const GPU: bool>() {
         in_time(|| {
-            let world = World::new();
-            let ctx = context::<GPU>();
+            let (world, ctx) = world_and_context::<GPU>();
             let (xs, ys) = (ctx.array(&[1, 2]).unwrap(), ctx.array(&[3]).unwrap());
             ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
                 std::thread::scope(|scope| scope.spawn(|| drop(ys)).join().unwrap());
@@ -289,8 +286,7 @@ mod of {
             }
         }
         in_time(|| {
-            let _world = World::new();
-            let ctx = context::<GPU>();
+            let (_world, ctx) = world_and_context::<GPU>();
             let (xs, read) = (ctx.array(&[1, 2]).unwrap(), Cell::new(false));
             let unseen = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
                 leave_failure(raw)?;
@@ -302,8 +298,7 @@ mod of {
     }
 
     pub(super) fn failures_are_reported_after_the_context_could_not_be_lent<const GPU: bool>() {
-        let _world = World::new();
-        let ctx = context::<GPU>();
+        let (_world, ctx) = world_and_context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
         ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
             // SAFETY: the context lives.
@@ -324,8 +319,7 @@ mod of {
     }
 
     pub(super) fn a_fatal_failure_loses_the_context<const GPU: bool>() {
-        let _world = World::new();
-        let ctx = context::<GPU>();
+        let (_world, ctx) = world_and_context::<GPU>();
         let xs = ctx.array(&[1, 2]).unwrap();
         let lost = ctx.with_raw(|raw: &mut Raw<'_, Plain<GPU>>| {
             // SAFETY: the context lives.
@@ -362,8 +356,7 @@ fn values_of_another_context_or_type_are_rejected() {
 
 #[test]
 fn safe_calls_of_other_threads_wait_for_the_closure() {
-    let _world = World::new();
-    let ctx = context::<false>();
+    let (_world, ctx) = world_and_context::<false>();
     let xs = ctx.array(&[1, 2]).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4 {

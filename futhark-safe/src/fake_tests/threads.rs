@@ -2,20 +2,28 @@
 
 use super::*;
 
+/// Runs `body` while a call has the lock of the context. Returns the length of `xs`, as the call does.
+fn during_a_call(world: &World, core: &Arc<Core>, xs: &Handle, body: impl FnOnce()) -> i32 {
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| int(core, "entry_gated", [Input::Observed(xs)]));
+        world.await_gated();
+        body();
+        world.open_gate();
+        call.join().unwrap().unwrap()
+    })
+}
+
 /// While a call runs, values are dropped without waiting for it, and freed when it ends.
 #[test]
 fn a_drop_does_not_wait_for_a_call() {
     for (world, core) in each_flavour() {
         let xs = ints(&core, &[1, 2, 3]);
         let dropped: Vec<Handle> = (0..10).map(|i| ints(&core, &[i])).collect();
-        std::thread::scope(|scope| {
-            let call = scope.spawn(|| int(&core, "entry_gated", [Input::Observed(&xs)]));
-            world.await_gated();
+        let length = during_a_call(&world, &core, &xs, || {
             drop(dropped);
             assert_eq!(world.values(), 11, "the running call holds the lock");
-            world.open_gate();
-            assert_eq!(call.join().unwrap().unwrap(), 3);
         });
+        assert_eq!(length, 3);
         // No other call was needed to free them.
         assert_eq!(world.values(), 1);
     }
@@ -33,13 +41,8 @@ fn a_download_on_a_host_backend_does_not_wait_for_a_call() {
                 drop(ints(&core, &[4]));
                 reports_free(read(&xs));
             }
-            std::thread::scope(|scope| {
-                let call = scope.spawn(|| int(&core, "entry_gated", [Input::Observed(&xs)]));
-                world.await_gated();
-                assert_eq!(read(&xs).unwrap(), [1, 2, 3]);
-                world.open_gate();
-                call.join().unwrap().unwrap();
-            });
+            let reads = || assert_eq!(read(&xs).unwrap(), [1, 2, 3]);
+            during_a_call(&world, &core, &xs, reads);
             world.close_gate();
         }
     });
@@ -71,13 +74,9 @@ fn the_context_is_freed_with_its_last_user() {
 fn the_failure_of_a_deferred_free_is_reported() {
     let (world, core) = world_and_core(Flavour::Host);
     let (xs, dropped) = (ints(&core, &[1]), ints(&core, &[2]));
-    std::thread::scope(|scope| {
-        let call = scope.spawn(|| int(&core, "entry_gated", [Input::Observed(&xs)]));
-        world.await_gated();
+    during_a_call(&world, &core, &xs, || {
         world.fail_frees(1);
         drop(dropped);
-        world.open_gate();
-        call.join().unwrap().unwrap();
     });
     reports_free(total(&core, &xs));
     assert_eq!(total(&core, &xs).unwrap(), 1);

@@ -97,12 +97,8 @@ impl Walk<'_> {
 
     fn read_one(&mut self) {
         let i = self.random.usize(..self.known.len());
-        let Known {
-            handle,
-            content,
-            state,
-        } = &self.known[i];
-        let (content, state) = (content.clone(), *state);
+        let Known { handle, .. } = &self.known[i];
+        let (content, state) = (self.known[i].content.clone(), self.known[i].state);
         let read = match &content {
             Content::Ints(_) => read(handle).map(Content::Ints),
             Content::Pair(..) => self.read_pair(handle),
@@ -298,13 +294,9 @@ impl Walk<'_> {
 
     fn unwrap(&mut self) {
         let i = self.random.usize(..self.known.len());
-        let Known {
-            handle,
-            content,
-            state,
-        } = &self.known[i];
+        let Known { handle, state, .. } = &self.known[i];
         let state = *state;
-        let (name, data) = match content {
+        let (name, data) = match &self.known[i].content {
             Content::Pair(_, data) => ("project_opaque_pair_xs", data.clone()),
             Content::Points(data) => ("project_opaque_points_y", data.clone()),
             _ => return,
