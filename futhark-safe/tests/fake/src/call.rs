@@ -18,7 +18,6 @@ pub(crate) struct Call<'a> {
     out: &'a [*mut c_void],
 }
 
-/// The name of a function, its parameters and results.
 pub(crate) struct Signature {
     pub(crate) name: &'static str,
     pub(crate) is_entry_point: bool,
@@ -140,37 +139,30 @@ impl Call<'_> {
         for (place, slot) in self.out.iter().zip(self.outputs) {
             // SAFETY: T: the place is for a value, and holds NULL.
             if is_value(slot) && !unsafe { place.cast::<*mut c_void>().read() }.is_null() {
-                let text = format!("{} got a place that is not NULL", self.name);
-                return Err(self.context.breach(text));
+                return self.breach("got a place that is not NULL");
             }
         }
         Ok(())
     }
 
+    fn breach(&self, what: &str) -> Answer {
+        Err(self.context.breach(format!("{} {what}", self.name)))
+    }
+
     /// Reports breaches by the caller.
     fn check(&self) -> Answer {
-        for (i, slot) in self
-            .inputs
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| is_value(slot))
-        {
+        let slots = self.inputs.iter().enumerate();
+        for (i, slot) in slots.filter(|(_, slot)| is_value(slot)) {
             let ty = slot.type_ - FUT_FIRST_TYPE;
             let value = self.context.find(self.name, self.input[i], ty)?;
             if slot.flags & FUT_CONSUMED != 0 && value.references() > 1 {
-                let text = format!(
-                    "{} would overwrite argument {i}, which is shared",
-                    self.name
-                );
-                return Err(self.context.breach(text));
+                return self.breach(&format!("would overwrite argument {i}, which is shared"));
             }
             if value.has_unwritten() {
-                let text = format!("{} got elements that were not written", self.name);
-                return Err(self.context.breach(text));
+                return self.breach("got elements that were not written");
             }
             if self.context.failing.is_none() && value.is_invalid() {
-                let text = format!("{} got the result of a failed computation", self.name);
-                return Err(self.context.breach(text));
+                return self.breach("got the result of a failed computation");
             }
         }
         Ok(())

@@ -77,10 +77,8 @@ struct Record {
     _text: Option<Arc<CStr>>,
 }
 
-/// The outcome of a call.
 pub(crate) type Answer = Result<(), Failure>;
 
-/// The failure of a call.
 pub(crate) struct Failure {
     status: u32,
     cause: u32,
@@ -321,7 +319,6 @@ impl Context {
         Failure::new(c::FUT_FAILED, 1, text)
     }
 
-    /// Makes a value.
     pub(crate) fn adopt(&mut self, value: Value, ty: u32) -> *mut c_void {
         let pointer = Box::into_raw(Box::new(value));
         self.ledger.insert(pointer.addr(), (pointer, ty));
@@ -338,7 +335,6 @@ impl Context {
         }
     }
 
-    /// Frees a value.
     pub(crate) fn release(&mut self, what: &str, value: *mut c_void, ty: u32) -> Answer {
         self.find(what, value, ty)?;
         self.ledger.remove(&value.addr());

@@ -82,7 +82,6 @@ impl Type {
     }
 }
 
-/// All types in the table's form.
 pub(crate) fn raw_types() -> Vec<RawType> {
     vec![
         raw::<MATRIX>(),

@@ -138,7 +138,6 @@ impl Drop for World {
 }
 
 impl Journal {
-    /// The journal of contexts that this thread makes.
     pub(crate) fn current() -> Arc<Journal> {
         CURRENT
             .with_borrow(Clone::clone)
