@@ -113,6 +113,15 @@ impl Array {
     pub fn view<T: Element>(&self) -> Result<Option<&[T]>> {
         ffi::view(&self.handle)
     }
+
+    /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
+    ///
+    /// # Safety
+    /// As for [`crate::Array::raw_memory`].
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
+        ffi::raw_memory(&self.handle)
+    }
 }
 
 impl fmt::Debug for Array {
@@ -121,17 +130,6 @@ impl fmt::Debug for Array {
             true => write!(f, "Array<{}>(spent)", self.elem()),
             false => write!(f, "Array<{}>{:?}", self.elem(), self.shape()),
         }
-    }
-}
-
-impl Array {
-    /// The array's memory, for use by other crates, as [`crate::Array::raw_memory`].
-    ///
-    /// # Safety
-    /// As for [`crate::Array::raw_memory`].
-    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
-    pub unsafe fn raw_memory(&self) -> Result<RawMemory> {
-        ffi::raw_memory(&self.handle)
     }
 }
 

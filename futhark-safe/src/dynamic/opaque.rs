@@ -229,6 +229,18 @@ impl Library {
     pub fn unseal(&self, key: &stored::Key, bytes: &[u8]) -> Result<Stored> {
         stored::unseal(key, bytes, |untrusted| untrusted.find_in(self.table())).map(Stored)
     }
+
+    /// A stored value with these bytes, as [`Untrusted::trust`].
+    ///
+    /// # Safety
+    /// As for [`Untrusted::trust`].
+    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
+    pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {
+        let found = stored.find_in(self.table())?;
+        // SAFETY: the caller promises that this program stored a value of this type as these bytes.
+        let bytes = unsafe { found.bytes(stored.into_body()) };
+        Ok(Stored::of(bytes))
+    }
 }
 
 impl fmt::Debug for Stored {
@@ -242,19 +254,5 @@ impl serde_core::Serialize for Stored {
     fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let bytes = self.to_bytes().map_err(serde_core::ser::Error::custom)?;
         serializer.serialize_bytes(&bytes)
-    }
-}
-
-impl Library {
-    /// A stored value with these bytes, as [`Untrusted::trust`].
-    ///
-    /// # Safety
-    /// As for [`Untrusted::trust`].
-    #[allow(unsafe_code, reason = "an unsafe function of the public API")]
-    pub unsafe fn trust(&self, stored: Untrusted) -> Result<Stored> {
-        let found = stored.find_in(self.table())?;
-        // SAFETY: the caller promises that this program stored a value of this type as these bytes.
-        let bytes = unsafe { found.bytes(stored.into_body()) };
-        Ok(Stored::of(bytes))
     }
 }
