@@ -162,16 +162,8 @@
 //! | `serde` | serializes stored values | serde_core |
 //! | `mac` | seals stored values with a key of yours, so that they are restored without `unsafe` (`Stored::seal`) | hmac-sha256 |
 //!
-//! `dynamic`, `report`, `ndarray`, `serde` and `mac` include `run`. A build script needs `build` alone; without the default
-//! features Cargo compiles only that for it:
-//!
-//! ```text
-//! [dependencies]
-//! futhark-safe = "0.1"
-//!
-//! [build-dependencies]
-//! futhark-safe = { version = "0.1", default-features = false, features = ["build"] }
-//! ```
+//! `dynamic`, `report`, `ndarray`, `serde` and `mac` include `run`. A build script needs `build` alone; with
+//! `default-features = false` in `[build-dependencies]`, Cargo compiles only that for it.
 
 #![deny(unsafe_code)]
 #![cfg_attr(

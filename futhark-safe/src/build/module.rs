@@ -135,7 +135,6 @@ impl __f::Linked for Program {{
         )
     }
 
-    /// The constructor of the unit type.
     fn unit(&self, id: TypeId, value: &str) -> String {
         let rust = self.names.of(id);
         format!(

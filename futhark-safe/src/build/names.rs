@@ -108,7 +108,6 @@ pub(super) fn of_entries(entries: &[EntryPoint]) -> Names {
     Scope::new(&RUST, Style::Value).assign(entries.iter().map(|entry| &entry.name))
 }
 
-/// The parameters of an entry point, in order.
 pub(super) fn of_parameters(entry: &EntryPoint) -> Vec<String> {
     // The body has this variable.
     Scope::new(&RUST, Style::Value)

@@ -73,7 +73,6 @@ impl Module<'_> {
         method(docs, name, &parameters, self.names.of(id), &body)
     }
 
-    /// A method for each field, which returns it.
     pub(super) fn field_methods(&self, fields: &[Field]) -> Vec<String> {
         let members = fields.iter().zip(names::of_fields(fields));
         let methods = members.map(|(field, member)| {

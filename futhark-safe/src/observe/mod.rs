@@ -1,9 +1,4 @@
 //! What a program can learn about its contexts.
-//!
-//! ```text
-//! device.rs  devices, their memory in use, and copies of values
-//! report.rs  profiling reports
-//! ```
 
 mod device;
 #[cfg(feature = "report")]

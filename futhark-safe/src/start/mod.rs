@@ -1,10 +1,4 @@
 //! Starts contexts: rejects devices that are known to be bad, and guards files of device code.
-//!
-//! ```text
-//! config.rs       the configuration
-//! known_bad.rs    devices that are known to compute wrong results
-//! device_code.rs  files of compiled device code: the cache, and those that a context loads or dumps
-//! ```
 
 mod config;
 mod device_code;

@@ -35,12 +35,9 @@
 //! that name a variant, equal outer dimensions of the parts of an array of records, and the total
 //! length.
 //!
-//! Three things cannot be checked: the *payload* of a sum, whose variants share components in
-//! an order that only the compiler knows; relations between sizes in the types of the program;
-//! and types whose structure the manifest does not describe. The compiled program relies on the first and the last, so
-//! trust is `unsafe`. SAFETY.md shows the smallest case. Sizes matter less: constructors such as `State::new` and
-//! `zip` accept parts of any size, so compiled programs compare the sizes that they rely on. So the checks are
-//! complete for types without the other two, and [`Untrusted::accept`] takes these.
+//! Three things cannot be checked: the *payload* of a sum, whose variants share components in an order that only the
+//! compiler knows; types whose structure the manifest does not describe; and relations between sizes in the types of the
+//! program. SAFETY.md says why only the first two can do harm. [`Untrusted::accept`] takes types without them.
 //!
 //! # Changes of the program
 //!

@@ -1,9 +1,4 @@
 //! Tuning parameters of programs, and files with their values.
-//!
-//! ```text
-//! file.rs   `.tuning` files, which `futhark autotune` writes
-//! param.rs  the parameters of a table, and the values that a new context uses
-//! ```
 
 mod file;
 #[cfg(feature = "run")]
