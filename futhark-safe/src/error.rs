@@ -342,12 +342,6 @@ mod tests {
     }
 
     #[test]
-    fn a_count_of_one_has_a_noun_in_the_singular() {
-        let counts = [0, 1, 2].map(|n: usize| counted(n, "value"));
-        assert_eq!(counts, ["0 values", "1 value", "2 values"]);
-    }
-
-    #[test]
     fn the_innermost_place_of_a_backtrace_is_found() {
         let top = "Error: Index [10] out of bounds for array of shape [3].\n\nBacktrace:\n-> #0  ../e.fut:19:40-45\n   #1  ../e.fut:18:1-45\n";
         assert_eq!(place(top).as_deref(), Some("../e.fut:19:40"));

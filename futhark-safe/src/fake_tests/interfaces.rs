@@ -368,20 +368,6 @@ fn arrays_of_records_support_new_and_set() {
     }
 }
 
-#[test]
-fn values_of_another_context_are_rejected() {
-    let (_world, one) = dynamic_context(Flavour::Host);
-    let two = dynamic::Context::new(one.library(), &Config::new()).unwrap();
-    let xs: Value = one.array(&[1i32, 2]).unwrap().into();
-    let error = two.call("total", vec![Arg::Borrow(&xs)]).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::WrongContext);
-    let error = two.record("pair", &[&Value::from(1i32), &xs]).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::WrongContext);
-    let arguments = vec![Arg::Consume(xs), Arg::Consume(1i32.into())];
-    let error = two.call("set_first", arguments).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::WrongContext);
-}
-
 fn ints(value: &Value) -> Vec<i32> {
     match value {
         Value::Array(array) => array.to_vec().unwrap(),

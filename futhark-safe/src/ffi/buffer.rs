@@ -118,19 +118,6 @@ mod tests {
         }
     }
 
-    /// The allocator can change its size and free it.
-    #[test]
-    fn large_memory_is_that_of_an_ordinary_vector() {
-        let n = if cfg!(miri) { 1 << 10 } else { 2 << 20 };
-        let mut vec: Vec<u64> = try_vec(n as usize, "test").unwrap();
-        vec.extend(0..n);
-        vec.push(n);
-        assert!(vec.iter().copied().eq(0..=n));
-        vec.truncate(3);
-        vec.shrink_to_fit();
-        assert_eq!(vec, [0, 1, 2]);
-    }
-
     #[test]
     fn only_whole_huge_pages_of_large_memory_are_asked_for() {
         const AT: usize = 1 << 30;
