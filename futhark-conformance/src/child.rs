@@ -25,9 +25,6 @@ pub const COMMAND: &str = "@job";
 
 /// Runs the job that the first line of the standard input describes, and reports events on the standard
 /// output.
-///
-/// # Errors
-/// If there is no such line.
 pub fn main() -> anyhow::Result<()> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;

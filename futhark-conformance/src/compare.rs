@@ -41,10 +41,7 @@ impl Difference {
     }
 }
 
-/// Compares a result with the expected value.
-///
-/// # Errors
-/// The first difference, with its index.
+/// Compares a result with the expected value, and returns the first difference, with its index.
 pub fn compare(actual: &HostValue, expected: &HostValue, within: Within) -> Result<(), Difference> {
     if (actual.elem(), actual.shape()) != (expected.elem(), expected.shape()) {
         return Err(Difference::form(format!(

@@ -105,9 +105,6 @@ pub struct Constructs {
 
 impl Constructs {
     /// Reads the list in or above each path. Programs that have changed since are not listed.
-    ///
-    /// # Errors
-    /// If a list cannot be read.
     pub fn read_for(paths: &[PathBuf]) -> anyhow::Result<Constructs> {
         let mut constructs = Constructs::default();
         let mut read = BTreeSet::new();

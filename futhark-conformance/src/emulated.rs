@@ -74,9 +74,6 @@ pub struct Emulated {
 
 impl Emulated {
     /// Compiles the device into a subfolder of `dir`, or finds it there.
-    ///
-    /// # Errors
-    /// If there is no C++ compiler, it rejects the sources, or `dir` cannot be written.
     pub fn build(dir: &Path) -> anyhow::Result<Emulated> {
         // Absolute, because children may have another working directory.
         std::fs::create_dir_all(dir)

@@ -142,9 +142,6 @@ pub struct Expectations {
 
 impl Expectations {
     /// Adds the entries of a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is invalid.
     pub fn add(&mut self, path: &Path) -> anyhow::Result<()> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let folder = path.parent().unwrap_or(Path::new(""));

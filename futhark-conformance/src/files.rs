@@ -52,9 +52,6 @@ pub struct TemporaryFolder {
 
 impl TemporaryFolder {
     /// Creates a folder in `root`, and removes those of ended runs.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn new(root: &Path) -> io::Result<TemporaryFolder> {
         remove_old(root, |entry, data| {
             data.is_dir() && is_of_run(&entry.file_name()) && is_unlocked(&entry.path())
@@ -99,18 +96,13 @@ pub fn clean_builds(build_dir: &Path) {
     });
 }
 
-/// Writes a file, in one step: other processes read either its old content or the new one. Creates its folder.
-///
-/// # Errors
-/// If the folder or the file cannot be written; then the file is as it was.
+/// Writes a file, in one step: other processes read either its old content or the new one, and after an error it has
+/// its old one. Creates its folder.
 pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
     replace_file_by(file, |out| out.write_all(content))
 }
 
 /// As [`replace_file`], with content that need not be in memory.
-///
-/// # Errors
-/// As [`replace_file`].
 pub fn replace_file_by(
     file: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -123,9 +115,6 @@ pub fn replace_file_by(
 }
 
 /// A temporary file in the folder of a file, which it creates.
-///
-/// # Errors
-/// If the folder or the file cannot be written.
 pub fn new_beside(file: &Path) -> io::Result<NamedTempFile> {
     let folder = file.parent().filter(|f| !f.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

@@ -23,11 +23,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Records every program for every backend and compiler with `threads` threads, and prints the
-/// progress on the standard error.
-///
-/// # Errors
-/// If a build could not be recorded; the others are.
+/// Records every program for every backend and compiler with `threads` threads, and prints the progress on the standard
+/// error. If a build cannot be recorded, the others are.
 pub fn record_builds(
     args: &PrepareArgs,
     programs: &[Program],

@@ -146,9 +146,6 @@ const SEPARATOR: u8 = 0x1e;
 
 impl Event {
     /// Writes the event in a single call.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut line = vec![b'\n', SEPARATOR];
         serde_json::to_writer(&mut line, self)?;

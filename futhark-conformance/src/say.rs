@@ -30,9 +30,6 @@ pub fn err(text: fmt::Arguments<'_>) {
 }
 
 /// Writes what the standard output still holds back.
-///
-/// # Errors
-/// If a part of it could not be written, except that its reader has closed it.
 pub fn finish() -> io::Result<()> {
     let error = failure().take().or_else(|| io::stdout().flush().err());
     match error {

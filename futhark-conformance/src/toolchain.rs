@@ -59,10 +59,7 @@ impl Futhark {
         }
     }
 
-    /// The compiler.
-    ///
-    /// # Errors
-    /// If this is a recording.
+    /// The compiler; an error if this is a recording.
     pub fn compiler(&self) -> Result<&Compiler, String> {
         match self {
             Futhark::Compiler(compiler) => Ok(compiler),
@@ -75,10 +72,7 @@ impl Futhark {
         }
     }
 
-    /// A value of a type: see [`Compiler::dataset`].
-    ///
-    /// # Errors
-    /// If the compiler fails, or the recording has no value of the type.
+    /// A value of a type: see [`Compiler::dataset`]; an error if the recording has none.
     pub fn dataset(&self, ty: &str) -> Result<Vec<u8>, Error> {
         match self {
             Futhark::Compiler(compiler) => compiler.dataset(ty),
@@ -99,11 +93,9 @@ pub struct Seen {
     pub stamp: String,
 }
 
-/// The compilers of a run: the named ones, or else all of this machine, one of each version. A
-/// compiler that is named twice, also by a link, is one compiler. Adds them to those that the run has seen.
-///
-/// # Errors
-/// If a named compiler cannot be used, or two have one version. Others are ignored.
+/// The compilers of a run: the named ones, or else all of this machine, one of each version. A compiler that is named
+/// twice, also by a link, is one compiler. Adds them to those that the run has seen. A named compiler that cannot be
+/// used, or two of one version, are an error; others are ignored.
 pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<CompilerInfo>> {
     let mut found: Vec<Futhark> = Vec::new();
     if named.is_empty() {
@@ -144,10 +136,7 @@ pub fn compilers(named: &[PathBuf], run: &mut RunSpec) -> anyhow::Result<Vec<Com
     Ok(compilers)
 }
 
-/// Opens a compiler or a recording in a child process.
-///
-/// # Errors
-/// If the compiler was replaced since the run began, or it is none of `seen` and cannot be used.
+/// Opens a compiler or a recording in a child process. A compiler that was replaced since the run began is an error.
 pub fn open(compiler: &CompilerInfo, seen: &[Seen]) -> Result<Futhark, Error> {
     let path = Path::new(&compiler.path);
     let seen = seen.iter().find(|seen| seen.path == path);

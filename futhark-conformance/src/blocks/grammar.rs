@@ -72,9 +72,6 @@ const LONGEST_NAME: usize = 1_000;
 
 impl TestBlocks {
     /// Parses the blocks of a program's source.
-    ///
-    /// # Errors
-    /// At the first error in a block.
     pub fn parse(source: &str) -> Result<TestBlocks, BlockError> {
         let mut all = TestBlocks::default();
         for (number, block) in blocks(source).iter().enumerate() {

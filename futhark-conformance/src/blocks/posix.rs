@@ -13,9 +13,6 @@ use std::str::Chars;
 const EMPTY: &str = "an alternative is empty";
 
 /// Translates an expression, which may match anywhere in a text.
-///
-/// # Errors
-/// A description of the error.
 pub(super) fn compile(text: &str) -> Result<Regex, String> {
     let mut rest = text.chars().peekable();
     let mut out = String::new();

@@ -29,9 +29,6 @@ pub enum Exp {
 }
 
 /// Parses a script.
-///
-/// # Errors
-/// If the text is not a script.
 pub fn parse(text: &str) -> Result<Exp, TextError> {
     let mut parser = Cursor::new(text);
     let exp = parser.expression()?;

@@ -91,10 +91,7 @@ pub(super) fn c_compiler(folder: &Path) -> Command {
     command
 }
 
-/// Runs the C compiler.
-///
-/// # Errors
-/// A skip if it cannot be started.
+/// Runs the C compiler; a skip if it cannot be started.
 pub(super) fn run_c_compiler(command: &mut Command) -> CheckResult<process::Output> {
     process::run(command).map_err(|error| {
         let cc = command.get_program().display();
@@ -112,10 +109,7 @@ struct Symbols {
 }
 
 impl Symbols {
-    /// Those of an artifact's library.
-    ///
-    /// # Errors
-    /// A skip if the library has no symbols.
+    /// Those of an artifact's library; a skip if it has none.
     fn read(artifact: &Artifact) -> CheckResult<Symbols> {
         let failed = |error: &dyn std::fmt::Display| {
             Stop::error(format!("failed to read the symbols: {error}"))

@@ -119,10 +119,7 @@ impl Check {
     }
 }
 
-/// Ensures that each pattern can match a check.
-///
-/// # Errors
-/// A message with the first pattern that matches no check, and the names of all checks.
+/// Refuses a pattern that matches no check, with the names of all checks.
 pub fn must_exist(patterns: &[CheckPattern]) -> Result<(), String> {
     let unknown = |pattern: &&CheckPattern| !ALL.iter().any(|check| pattern.may_match(check.name));
     let Some(pattern) = patterns.iter().find(unknown) else {

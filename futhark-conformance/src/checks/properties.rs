@@ -32,9 +32,6 @@ const CASES: u32 = 100;
 const CASES_IF_SLOW: u32 = 8;
 
 /// Calls a property with generated arguments.
-///
-/// # Errors
-/// An argument for which it does not hold, or why it cannot be checked.
 pub fn check(env: &Env<'_>, name: &str) -> CheckResult {
     let program = env.program();
     let property = program

@@ -189,10 +189,7 @@ impl Device {
     }
 }
 
-/// The devices that match one of the patterns. Without patterns, all devices.
-///
-/// # Errors
-/// If a pattern matches no device.
+/// The devices that match one of the patterns, each of which must match one. Without patterns, all devices.
 pub fn pick(mut devices: Vec<Device>, patterns: &[Pattern]) -> anyhow::Result<Vec<Device>> {
     if patterns.is_empty() {
         return Ok(devices);
@@ -214,9 +211,6 @@ pub fn pick(mut devices: Vec<Device>, patterns: &[Pattern]) -> anyhow::Result<Ve
 }
 
 /// Verifies that the emulated device is usable, if it was requested with `always`.
-///
-/// # Errors
-/// If it is not.
 pub fn insist(emulate: Emulate, devices: &[Device]) -> anyhow::Result<()> {
     let mut missing = devices.iter().filter(|device| !device.usable);
     if let Some(device) = missing.find(|one| emulate == Emulate::Always && one.is_emulated()) {
@@ -230,10 +224,8 @@ pub fn insist(emulate: Emulate, devices: &[Device]) -> anyhow::Result<()> {
 
 /// The devices that jobs run on: all usable ones among `devices`, which are in the order of their backends. A backend
 /// that `--backend` names (`named`) and that has none keeps one unusable device, for which programs are only compiled.
-/// Other backends were not probed, so that the result has only the backends of `--backend`, if it was given.
-///
-/// # Errors
-/// If there are neither devices nor requested backends.
+/// Other backends were not probed, so that the result has only the backends of `--backend`, if it was given. It is an
+/// error if there are neither devices nor requested backends.
 pub fn devices_to_run(devices: &[Device], named: &[Backend]) -> anyhow::Result<Vec<Device>> {
     let works = |backend| {
         devices

@@ -149,10 +149,7 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin) -> Option<f64> 
     }
 }
 
-/// Arguments for an entry point, the same on each call.
-///
-/// # Errors
-/// As [`Maker::value`]; a skip if the entry point is too slow.
+/// Arguments for an entry point, the same on each call; a skip if it is too slow.
 pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
     let origin = match cost(env, entry) {
         Some(cost) if cost.seconds > BEARABLE * patience(env) => {
@@ -193,10 +190,7 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Calls an entry point and keeps its results.
-    ///
-    /// # Errors
-    /// A skip if the entry point accepts no known arguments, or if all its results are opaque.
+    /// Calls an entry point and keeps its results; a skip if it accepts no known arguments, or all results are opaque.
     pub fn from_call(
         env: &Env<'a>,
         context: &Context,
@@ -209,11 +203,8 @@ impl<'a> Answer<'a> {
         Ok(Answer { entry, results })
     }
 
-    /// Calls the entry point with the smallest known arguments that accepts them, and keeps its
-    /// results.
-    ///
-    /// # Errors
-    /// A skip if no entry point succeeds with results that can be compared.
+    /// Calls the entry point with the smallest known arguments that accepts them, and keeps its results; a skip if none
+    /// succeeds with results that can be compared.
     pub fn from_any_call(env: &Env<'a>, context: &Context) -> CheckResult<Answer<'a>> {
         let mut last = Stop::skip("no entry point succeeds with results that can be compared");
         for entry in by_size(env) {
@@ -236,9 +227,6 @@ impl<'a> Answer<'a> {
     }
 
     /// Repeats the call, in the same context or in another one, and compares the results.
-    ///
-    /// # Errors
-    /// If the call fails or a result differs.
     pub fn ask_again(&self, env: &Env<'_>, context: &Context) -> CheckResult {
         let at = |stop: Stop| stop.at(&format!("{}, called again", self.entry.name));
         let now = match ask(env, context, self.entry) {
@@ -255,10 +243,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Repeats a call, if there was one that could be repeated, and waits for the context.
-///
-/// # Errors
-/// As [`Answer::ask_again`], and if the first call failed.
+/// Repeats a call, if there was one that could be repeated, and waits for the context; otherwise fails as that one did.
 pub fn again(before: &CheckResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
     match before {
         Ok(before) => before.ask_again(env, context)?,

@@ -17,9 +17,6 @@ const PROBE: &str = "entry probe (n: i64): i64 = i64.sum (map (+ 1) (iota n))\n"
 
 /// Writes the program that tries a device. The path is always the same, so that a later run finds the compiled
 /// program, and needs not write to the folder. Probes for other backends run at the same time.
-///
-/// # Errors
-/// If the build folder cannot be written.
 pub fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
     let source = build_dir.join("probe.fut");
     if !std::fs::read(&source).is_ok_and(|text| text == PROBE.as_bytes()) {

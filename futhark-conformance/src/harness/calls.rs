@@ -12,9 +12,6 @@ use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
 
 /// Calls an entry point and waits for it. The arguments that it consumes cannot be used afterwards.
-///
-/// # Errors
-/// If the call fails, or a device reports at the sync that it failed.
 pub fn call(context: &Context, entry: &EntryPoint, arguments: &mut [Value]) -> CallResult {
     let outputs = start(context, entry, arguments)?;
     context.sync()?;
@@ -27,11 +24,7 @@ pub fn start(context: &Context, entry: &EntryPoint, arguments: &mut [Value]) -> 
     context.call(&entry.name, arguments.collect())
 }
 
-/// Calls an entry point and waits for it. The arguments that it observes must keep their contents, also
-/// if it fails.
-///
-/// # Errors
-/// If the contents of an argument have changed.
+/// Calls an entry point and waits for it. The arguments that it observes must keep their contents, also if it fails.
 pub fn call_observing(
     context: &Context,
     entry: &EntryPoint,
@@ -120,9 +113,6 @@ pub fn upload(context: &Context, value: &HostValue) -> Result<Value, futhark_saf
 }
 
 /// Creates several values in a context.
-///
-/// # Errors
-/// If the library reports an error.
 pub fn upload_all(context: &Context, values: &[HostValue]) -> CheckResult<Vec<Value>> {
     let values = values.iter().map(|value| Ok(upload(context, value)?));
     values.collect()

@@ -66,9 +66,6 @@ impl Stop {
     }
 
     /// A mismatch with one line per problem, if there are problems.
-    ///
-    /// # Errors
-    /// If `problems` is not empty.
     pub fn unless_empty(problems: impl IntoIterator<Item = String>) -> CheckResult {
         let problems: Vec<String> = problems.into_iter().collect();
         if problems.is_empty() {

@@ -38,11 +38,7 @@ const MAX_ELEMENTS: usize = 16;
 const STORED: &str = "stored form";
 
 impl Content {
-    /// Reads the contents of a value of this type.
-    ///
-    /// # Errors
-    /// If an operation fails or the stored form is malformed; a skip if the contents of a value are
-    /// not accessible.
+    /// Reads the contents of a value of this type; a skip if they are not accessible.
     pub fn take(
         program: &Program,
         ty: TypeRef,
@@ -98,9 +94,6 @@ impl Content {
     }
 
     /// The contents of a body that was stored for a value of a type with this name.
-    ///
-    /// # Errors
-    /// If it does not have the documented format.
     pub fn of_stored(name: &str, body: &[u8]) -> CheckResult<Content> {
         let parts = data::read(body).ok_or_else(|| {
             Stop::mismatch(format!(
@@ -121,9 +114,6 @@ impl Content {
     }
 
     /// Everything about a value that can be read: its stored form, which has all of it, or its parts.
-    ///
-    /// # Errors
-    /// As [`Content::take`].
     pub fn snapshot(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Content> {
         match Content::take(program, ty, value, Reading::Stored) {
             Err(Stop::Skip { .. }) => Content::take(program, ty, value, Reading::Parts),
@@ -132,9 +122,6 @@ impl Content {
     }
 
     /// The same; `None` if the contents are not accessible.
-    ///
-    /// # Errors
-    /// As [`Content::take`], but no skip.
     pub fn accessible(
         program: &Program,
         ty: TypeRef,
@@ -171,9 +158,6 @@ impl Content {
     }
 
     /// Compares these contents with the expected ones.
-    ///
-    /// # Errors
-    /// The first difference.
     pub fn agrees(&self, expected: &Content, within: Within) -> Result<(), Difference> {
         match (self, expected) {
             (Content::Host(actual), Content::Host(expected)) => compare(actual, expected, within),
@@ -193,17 +177,11 @@ impl Content {
     }
 
     /// Compares with contents that must be the same in every bit.
-    ///
-    /// # Errors
-    /// The first difference.
     pub fn same(&self, now: &Content) -> CheckResult {
         Ok(now.agrees(self, Within::Bits)?)
     }
 
     /// Compares with what a value contains now, as [`Content::same`].
-    ///
-    /// # Errors
-    /// The first difference, at `location`.
     pub fn is_still(
         &self,
         program: &Program,
@@ -227,9 +205,6 @@ impl Content {
 }
 
 /// The components of a stored body.
-///
-/// # Errors
-/// If it does not have the documented format.
 pub fn stored_components(body: &[u8]) -> CheckResult<Vec<Component>> {
     data::components(body)
         .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))

@@ -63,9 +63,6 @@ pub struct SharedContext(Mutex<Option<Arc<Context>>>);
 
 impl SharedContext {
     /// The context. Creates it by `new` if there is none.
-    ///
-    /// # Errors
-    /// Those of `new`.
     pub fn get(
         &self,
         new: impl FnOnce() -> Result<Context, futhark_safe::Error>,
@@ -146,11 +143,7 @@ impl<'a> Env<'a> {
         ))
     }
 
-    /// A skip for a program with `#[unsafe]`, which is only called with arguments that its test
-    /// blocks show.
-    ///
-    /// # Errors
-    /// The skip.
+    /// A skip for a program with `#[unsafe]`, which is only called with arguments that its test blocks show.
     pub fn may_generate(&self, what: &str) -> CheckResult {
         match &self.unchecked {
             None => Ok(()),
@@ -182,9 +175,6 @@ impl<'a> Env<'a> {
     }
 
     /// Fails if the tuning file cannot be used, as every test case does in `futhark test`.
-    ///
-    /// # Errors
-    /// The reason.
     pub fn fitting_tuning(&self) -> CheckResult {
         let error = self.tuning.as_ref().err();
         error.map_or(Ok(()), |error| Err(Stop::error(error.clone())))
@@ -201,17 +191,11 @@ impl<'a> Env<'a> {
     }
 
     /// Creates a context that is not shared.
-    ///
-    /// # Errors
-    /// If the library cannot create a context.
     pub fn new_context(&self) -> Result<Context, futhark_safe::Error> {
         Context::new(self.library, &self.config())
     }
 
     /// Creates a context of another library of the program.
-    ///
-    /// # Errors
-    /// If the library cannot create a context.
     pub fn context_of(&self, library: &Library) -> Result<Context, futhark_safe::Error> {
         let config = match library.backend() == self.library.backend() {
             true => self.device().config(),
@@ -221,9 +205,6 @@ impl<'a> Env<'a> {
     }
 
     /// The shared context. Creates it if there is none.
-    ///
-    /// # Errors
-    /// If the library cannot create a context.
     pub fn context(&self) -> CheckResult<Arc<Context>> {
         Ok(self.context.get(|| self.new_context())?)
     }
@@ -233,19 +214,14 @@ impl<'a> Env<'a> {
         self.context.forget();
     }
 
-    /// Opens a compiler of the run.
-    ///
-    /// # Errors
-    /// If it was replaced since the run began.
+    /// Opens a compiler of the run, unless it was replaced since the run began.
     pub fn open(&self, compiler: &CompilerInfo) -> Result<Futhark, compile::Error> {
         toolchain::open(compiler, &self.spec.run.seen)
     }
 
-    /// The program for backend `c`, which runs on every machine, built by a compiler. Blocks while it is
-    /// compiled, if it is not in the build folder, which all jobs share.
-    ///
-    /// # Errors
-    /// A skip, if the program does not compile. The job of that compiler reports the failure.
+    /// The program for backend `c`, which runs on every machine, built by a compiler. Blocks while it is compiled, if
+    /// it is not in the build folder, which all jobs share. A skip if it does not compile, which the job of that
+    /// compiler reports.
     pub fn sequential(&self, compiler: &CompilerInfo) -> CheckResult<Library> {
         let load = || {
             let found = self.open(compiler).map_err(|error| format!("{error:#}"))?;
@@ -311,9 +287,6 @@ fn has(library: &Library, name: &str) -> bool {
 ///
 /// An index out of bounds is then undefined behaviour for which the program is responsible, so
 /// failures with generated inputs do not count.
-///
-/// # Errors
-/// If a file cannot be read.
 pub fn find_unsafe(sources: &[PathBuf]) -> io::Result<Option<String>> {
     for path in sources {
         let text = std::fs::read(path)?;

@@ -52,9 +52,6 @@ impl<'a> Constructor<'a> {
     }
 
     /// The constructor of a value; `None` for a type without one.
-    ///
-    /// # Errors
-    /// Those of the library.
     pub fn of_value(
         program: &'a Program,
         id: TypeId,
@@ -111,10 +108,7 @@ impl<'a> Constructor<'a> {
         }
     }
 
-    /// Makes a value.
-    ///
-    /// # Errors
-    /// Those of the library; for an array of records, also if the sizes of the parts differ.
+    /// Makes a value; an error if the parts of an array of records have different sizes.
     pub fn make(&self, context: &Context, parts: &[Value]) -> Result<Opaque, Error> {
         let parts: Vec<&Value> = parts.iter().collect();
         match self.form {
@@ -125,9 +119,6 @@ impl<'a> Constructor<'a> {
     }
 
     /// The parts of a value that this constructor has made.
-    ///
-    /// # Errors
-    /// Those of the library.
     pub fn take_apart(&self, whole: &Opaque) -> Result<Vec<Value>, Error> {
         match self.form {
             Form::Record(fields) | Form::Zip(fields) => fields
@@ -139,10 +130,7 @@ impl<'a> Constructor<'a> {
     }
 }
 
-/// A value of an opaque type.
-///
-/// # Errors
-/// If it is a scalar or an array.
+/// A value as one of an opaque type; an error if it is a scalar or an array.
 pub fn as_opaque(value: &Value) -> CheckResult<&Opaque> {
     match value {
         Value::Opaque(opaque) => Ok(opaque),
@@ -190,10 +178,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Generates a value of a type.
-    ///
-    /// # Errors
-    /// A skip if the program has no way to make such a value; a failure if an operation fails.
+    /// Generates a value of a type; a skip if the program has no way to make one.
     pub fn value(&mut self, ty: TypeRef) -> CheckResult<Value> {
         if self.depth == MAX_DEPTH {
             skip!(
@@ -208,9 +193,6 @@ impl<'a> Maker<'a> {
     }
 
     /// Generates values of several types.
-    ///
-    /// # Errors
-    /// As [`Maker::value`].
     pub fn values(&mut self, types: impl IntoIterator<Item = TypeRef>) -> CheckResult<Vec<Value>> {
         types.into_iter().map(|ty| self.value(ty)).collect()
     }
@@ -279,10 +261,7 @@ impl<'a> Maker<'a> {
         Err(last)
     }
 
-    /// Generates arguments of an entry point; for a program with `#[unsafe]`, those of a test block.
-    ///
-    /// # Errors
-    /// As [`Maker::value`]; a skip if no test block shows arguments for a program with `#[unsafe]`.
+    /// Generates arguments of an entry point; for a program with `#[unsafe]`, those of a test block, or a skip.
     pub fn arguments(&mut self, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
         let known = match self.env.unchecked {
             Some(_) => known_inputs(self.env, entry).next(),

@@ -16,9 +16,6 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Evaluates a script to the arguments of an entry point.
-///
-/// # Errors
-/// If it cannot be evaluated, or its result has other types.
 pub fn arguments(
     env: &Env<'_>,
     context: &Context,

@@ -72,10 +72,8 @@ struct Session<'a> {
 }
 
 /// Compares both sides on inputs of an entry point: on `only_input`, if there is one, or on kept inputs and on
-/// generated ones. How to generate them is learned from trial calls of the oracle.
-///
-/// # Errors
-/// The simplest input found for which the results differ; a skip if both sides refuse every input.
+/// generated ones. How to generate them is learned from trial calls of the oracle. Fails with the simplest input found
+/// for which the results differ; a skip if both sides refuse every input.
 pub fn compare(
     sides: &Sides<'_>,
     entry: &EntryPoint,
@@ -380,11 +378,8 @@ pub trait Implementation {
 /// The outcome of a call: its results, or why there are none.
 pub type CallResult = Result<Vec<Content>, Refusal>;
 
-/// Compares an outcome with the expected one: results must agree, and an error must be an error.
-/// Messages are not compared, because they depend on the backend.
-///
-/// # Errors
-/// The first difference.
+/// Compares an outcome with the expected one: results must agree, and an error must be an error. Messages are not
+/// compared, because they depend on the backend.
 pub fn agree(actual: &CallResult, expected: &CallResult, within: Within) -> Result<(), Difference> {
     match (actual, expected) {
         (Ok(actual), Ok(expected)) => {
@@ -450,9 +445,6 @@ impl<'a> Side<'a> {
     }
 
     /// The current context. Creates one if there is none.
-    ///
-    /// # Errors
-    /// If no context can be created.
     pub fn context(&self) -> CheckResult<Arc<Context>> {
         let Some((library, context)) = &self.other else {
             return self.env.context();

@@ -15,10 +15,6 @@ use std::io;
 use std::path::Path;
 
 /// Creates the arguments of a test case in a context.
-///
-/// # Errors
-/// If the input cannot be read, or an argument cannot be created, or has a type that the entry point does
-/// not take.
 pub fn arguments(
     env: &Env<'_>,
     context: &Context,
@@ -39,11 +35,7 @@ pub fn arguments(
     arguments.map_err(|stop| stop.at(&env.location(case.line)))
 }
 
-/// Values on the host for the parameters of an entry point.
-///
-/// # Errors
-/// A skip for a script, which needs a context; a failure if the values cannot be read or have other
-/// types.
+/// Values on the host for the parameters of an entry point; a skip for a script, which needs a context.
 pub fn on_host(env: &Env<'_>, entry: &EntryPoint, source: &Source) -> CheckResult<Vec<HostValue>> {
     let types = parameters(env.program(), entry)?;
     // Files are read with the parameter types, as the compiled program does.
@@ -64,9 +56,6 @@ fn values_of(env: &Env<'_>, source: &Source, elems: &[ElemType]) -> CheckResult<
 }
 
 /// The same for arguments that are written as text in the test block.
-///
-/// # Errors
-/// If the values cannot be read or have other types.
 pub fn written(program: &Program, entry: &EntryPoint, text: &str) -> CheckResult<Vec<HostValue>> {
     fitting(&parameters(program, entry)?, text_values(text)?)
 }
@@ -128,11 +117,8 @@ pub fn text_values(text: &str) -> CheckResult<Vec<HostValue>> {
 const NO_DATA: &str =
     "a data file of the test block does not exist: fetch or generate the data of the corpus";
 
-/// Reads a file, relative to the folder of the program.
-///
-/// # Errors
-/// A skip if the file does not exist, because data are often not part of a corpus; a failure if it
-/// cannot be read, or the test block may not read it.
+/// Reads a file, relative to the folder of the program; a skip if the file does not exist, because data are often not
+/// part of a corpus.
 pub fn load(env: &Env<'_>, file: &Path) -> CheckResult<Vec<u8>> {
     let located = data::locate(env.source, file, env.spec.run.data_folders.as_deref());
     located.and_then(|path| data::load(&path)).map_err(|error| {
@@ -177,9 +163,6 @@ fn dataset(futhark: &Futhark, ty: &str) -> CheckResult<HostValue> {
 }
 
 /// The values that a test case expects; `None` if it only expects success or an error.
-///
-/// # Errors
-/// If the values cannot be read or computed, or if a result type has no notation.
 pub fn expected(
     env: &Env<'_>,
     entry: &EntryPoint,

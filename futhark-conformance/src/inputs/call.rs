@@ -78,12 +78,9 @@ pub enum Role {
 }
 
 impl Call {
-    /// The call of an entry point, with the constraints that trial calls show. `known` has extents that the
-    /// entry point accepts, and then its arguments of type i64, if they are known. `trial` makes one call of an entry point; after `None` from it, no
-    /// more is learned.
-    ///
-    /// # Errors
-    /// Why there are no valid arguments, or none were found.
+    /// The call of an entry point, with the constraints that trial calls show. `known` has extents that the entry point
+    /// accepts, and then its arguments of type i64, if they are known. `trial` makes one call of an entry point; after
+    /// `None` from it, no more is learned.
     pub fn learn(
         program: &Program,
         entry: &EntryPoint,
@@ -320,9 +317,6 @@ impl<'a> Lesson<'a> {
     }
 
     /// Finds the groups of sizes that the entry point accepts.
-    ///
-    /// # Errors
-    /// If no valid sizes were found.
     fn sizes(&mut self, known: Option<&[usize]>) -> Result<(), String> {
         let count = self.call.extents.len() + self.candidates.len();
         if self.call.extents.is_empty() {

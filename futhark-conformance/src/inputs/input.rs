@@ -69,9 +69,6 @@ impl From<futhark_safe::Error> for Refusal {
 
 impl Input {
     /// Creates the value in a context, with this type.
-    ///
-    /// # Errors
-    /// See [`Refusal`].
     pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Refusal> {
         let program = context.library().program();
         if let Input::Host(value) = self {
@@ -142,9 +139,6 @@ impl Input {
     }
 
     /// Creates the arguments of an entry point in a context.
-    ///
-    /// # Errors
-    /// See [`Refusal`].
     pub fn upload_all(
         inputs: &[Input],
         context: &Context,
@@ -258,9 +252,6 @@ impl Store {
     }
 
     /// Writes an input; replaces an equal one.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn keep(&self, kept: &Kept) -> io::Result<PathBuf> {
         let arguments = format!("{:?}", kept.arguments);
         let key = key(&[kept.entry.as_bytes(), arguments.as_bytes()]);
@@ -286,9 +277,6 @@ impl Store {
 
 impl Kept {
     /// Reads a file.
-    ///
-    /// # Errors
-    /// If the file does not exist or is not an input.
     pub fn read(path: &Path) -> io::Result<Kept> {
         Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
     }

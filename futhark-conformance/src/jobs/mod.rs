@@ -304,9 +304,6 @@ impl JobState {
 const GHCRTS: &str = "-N1 -A64m -n4m";
 
 /// Starts a child process.
-///
-/// # Errors
-/// If it cannot be started, or a path in the specification is not valid Unicode.
 fn start_child(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Result<Process> {
     let mut command = Command::new(&settings.executable);
     command.env_clear().env("GHCRTS", GHCRTS);

@@ -74,9 +74,6 @@ pub(crate) struct Target {
 
 impl Target {
     /// Creates the folder of the file.
-    ///
-    /// # Errors
-    /// If the folder cannot be created, or the file is a folder.
     pub(crate) fn new(path: &Path) -> io::Result<Target> {
         let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -97,9 +94,6 @@ impl Target {
     }
 
     /// Verifies that the file can be written, without changing it.
-    ///
-    /// # Errors
-    /// If it cannot.
     pub(crate) fn must_be_writable(&self) -> io::Result<()> {
         match self.is_special {
             true => self.open_special().map(drop),
@@ -107,10 +101,7 @@ impl Target {
         }
     }
 
-    /// Writes the whole file.
-    ///
-    /// # Errors
-    /// If it cannot be written; then it is as it was.
+    /// Writes the whole file; after an error it is as it was.
     pub(crate) fn write(
         &self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -123,10 +114,8 @@ impl Target {
         replace_file_by(&self.path, content)
     }
 
-    /// Begins the file without its name, so that the caller can write what it keeps of the old one.
-    ///
-    /// # Errors
-    /// If it cannot be written, or another run writes it.
+    /// Begins the file without its name, so that the caller can write what it keeps of the old one. Fails while another
+    /// run writes it.
     pub(crate) fn begin(&self) -> io::Result<(File, Option<TempPath>)> {
         if self.is_special {
             return Ok((self.open_special()?, None));

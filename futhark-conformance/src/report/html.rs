@@ -43,9 +43,6 @@ struct Page<'s, 'r> {
 }
 
 /// Writes the page.
-///
-/// # Errors
-/// If writing to `out` fails.
 pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let plots = plots(summary);
     let page = Page {

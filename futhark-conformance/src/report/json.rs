@@ -63,9 +63,6 @@ pub(crate) struct JsonReport {
 impl JsonReport {
     /// Begins the report in a file without its name: the old one stays until
     /// [`publish`](JsonReport::publish) or [`close`](JsonReport::close).
-    ///
-    /// # Errors
-    /// If the file cannot be created or written, or another run is writing it.
     pub(crate) fn create(target: Target, header: &Header) -> io::Result<JsonReport> {
         let (file, unnamed) = target.begin()?;
         let mut report = JsonReport {
@@ -79,9 +76,6 @@ impl JsonReport {
     }
 
     /// Gives the report its name, when the lines so far are on the disk. Later lines are appended.
-    ///
-    /// # Errors
-    /// If they cannot be written, or the file cannot be renamed.
     pub(crate) fn publish(&mut self) -> io::Result<()> {
         let Some(unnamed) = self.unnamed.take() else {
             return Ok(());
@@ -92,18 +86,12 @@ impl JsonReport {
     }
 
     /// Adds a record.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(crate) fn add(&mut self, record: &Record) -> io::Result<()> {
         self.records += 1;
         self.line(record)
     }
 
     /// Ends the report, with a last line if it is `whole`.
-    ///
-    /// # Errors
-    /// If it cannot be written or renamed.
     pub(crate) fn close(mut self, whole: bool) -> io::Result<()> {
         let records = self.records;
         if whole {
@@ -113,9 +101,6 @@ impl JsonReport {
     }
 
     /// Adds a line of another kind.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(crate) fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');
@@ -134,10 +119,6 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Reads a report. Ignores a line of which only a part was written.
-    ///
-    /// # Errors
-    /// If the file cannot be read, its first line is not a header of a readable version, or another line is not a
-    /// result.
     pub(crate) fn read(path: &Path) -> io::Result<Lines> {
         let fail = |line: usize, message: String| read_error(path, line, message);
         let file = File::open(path).map_err(|error| fail(0, error.to_string()))?;

@@ -24,9 +24,6 @@ use std::time::Duration;
 const FAILURES: usize = 5;
 
 /// Writes the document.
-///
-/// # Errors
-/// If writing to `out` fails.
 pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let mut report = Report::new("futhark-conformance");
     for (number, column) in summary.columns.iter().enumerate() {

@@ -25,12 +25,9 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    /// Reads the results of an interrupted run in `file`, and finds the jobs that need not run again: those
-    /// that have ended, of programs that have not changed, nor a file that they import. `None` if the file does not
-    /// exist.
-    ///
-    /// # Errors
-    /// If the results cannot be read, or are of a run with other compilers, devices or options.
+    /// Reads the results of an interrupted run in `file`, and finds the jobs that need not run again: those that have
+    /// ended, of programs that have not changed, nor a file that they import. `None` if the file does not exist; an
+    /// error if the results are of a run with other compilers, devices or options.
     pub fn read(
         file: &Path,
         header: &Header,

@@ -20,9 +20,6 @@ const LARGEST: u64 = 4 << 30;
 /// The path of a file that a test block of a program names, if the test block may read it: a regular
 /// file which, links followed, is in the folder of the program or in one of `folders`. Without
 /// `folders`, in any folder.
-///
-/// # Errors
-/// If the file does not exist, is of another kind, or is elsewhere.
 pub fn locate(program: &Path, file: &Path, folders: Option<&[PathBuf]>) -> io::Result<PathBuf> {
     let own = match program.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -47,9 +44,6 @@ pub fn locate(program: &Path, file: &Path, folders: Option<&[PathBuf]>) -> io::R
 }
 
 /// The contents of a data file, decompressed.
-///
-/// # Errors
-/// If it cannot be read, is damaged, or is larger than 4 GiB.
 pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut contents = Vec::new();
@@ -72,9 +66,6 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
 /// Parses all values of a data file, as a program parses its input. Numbers without a suffix have the types
 /// of the parameters, which `elems` lists, or of their notation. If there are more values than parameters, only
 /// one more is parsed.
-///
-/// # Errors
-/// If the contents are not values, or a number is not valid for its type.
 pub fn parse(contents: &[u8], elems: &[ElemType]) -> Result<Vec<HostValue>, TextError> {
     let mut values = Vec::new();
     let mut at = 0;
@@ -157,9 +148,6 @@ pub struct Component {
 
 impl Component {
     /// Finds the value that starts at an offset.
-    ///
-    /// # Errors
-    /// At the first byte that does not follow the format, or where bytes are missing.
     pub fn at(bytes: &[u8], start: usize) -> Result<Component, TextError> {
         let error = |at: usize, message: String| TextError { at, message };
         let take = |at: usize, count: usize, what: &str| {

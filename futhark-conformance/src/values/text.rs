@@ -37,10 +37,6 @@ pub fn found(text: &str) -> String {
 /// Parses a sequence of values, separated by white space. The first element of an array determines
 /// its type, by its suffix or its notation: `i32` for an integer and `f64` for a decimal without a
 /// suffix.
-///
-/// # Errors
-/// At the first error: an unknown token, an unclosed bracket, rows of different lengths, or
-/// elements of different types in one array.
 pub fn parse(text: &str) -> Result<Vec<HostValue>, TextError> {
     whole(text, Cursor::value)
 }
@@ -55,9 +51,6 @@ pub enum Generator {
 }
 
 /// Parses a sequence of types and scalars, separated by white space.
-///
-/// # Errors
-/// At the first word that is neither.
 pub fn parse_generators(text: &str) -> Result<Vec<Generator>, TextError> {
     whole(text, Cursor::generator)
 }
@@ -77,9 +70,6 @@ fn whole<'a, T>(
 /// Parses the value at the start of a text as a program parses its input, and returns its end:
 /// comments are skipped, and any element may have the suffix. Without a suffix, numbers have the
 /// type `elem` of the parameter, if it is known.
-///
-/// # Errors
-/// As [`parse`], and if an element is not valid for the type, such as `1.5` for an integer.
 pub fn parse_input(text: &str, elem: Option<ElemType>) -> Result<(HostValue, usize), TextError> {
     let mut cursor = Cursor {
         is_input: true,
