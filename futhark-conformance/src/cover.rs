@@ -31,7 +31,6 @@ use std::path::{Path, PathBuf};
 /// The name of the list of constructs, in or above a folder of programs.
 const LIST: &str = "constructs.jsonl";
 
-/// The topic of a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Topic {
     /// Any program.
@@ -40,19 +39,13 @@ pub enum Topic {
     Name,
     /// Parameters and results of entry points.
     Entry,
-    /// Arrays of scalars.
     Array,
-    /// Opaque types.
     Opaque,
-    /// Consumed parameters.
     Consumption,
-    /// Tuning parameters.
     Tuning,
-    /// Test cases and their expected results.
     Case,
     /// Calls that must fail.
     Failure,
-    /// Operators in the source.
     Operator,
 }
 
@@ -72,11 +65,9 @@ pub enum Scope {
 /// A property of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Construct {
-    /// The topic.
     pub topic: Topic,
     /// The name, unique within the topic.
     pub name: String,
-    /// Where it must be covered.
     pub scope: Scope,
 }
 

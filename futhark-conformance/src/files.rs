@@ -66,7 +66,6 @@ impl TemporaryFolder {
         })
     }
 
-    /// The folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()

@@ -21,15 +21,11 @@ use std::time::Duration;
 pub struct JobSpec {
     /// The program to check. Without a program the child only tries the device.
     pub program: Option<PathBuf>,
-    /// The device, which also selects the backend.
     pub device: Device,
-    /// The Futhark compiler.
     pub compiler: CompilerInfo,
-    /// The checks to run; all checks if empty.
     pub checks: Vec<CheckPattern>,
     /// What earlier processes of this job have done.
     pub earlier: Earlier,
-    /// The settings of the whole run.
     pub run: RunSpec,
 }
 
@@ -50,9 +46,7 @@ pub struct Earlier {
 /// The settings of all jobs of a run that child processes need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// The folder for compiled programs.
     pub build_dir: PathBuf,
-    /// The seed of generated inputs.
     pub seed: u64,
     /// The number of inputs to generate per entry point, if the user chose one.
     pub cases: Option<u32>,
@@ -67,7 +61,6 @@ pub struct RunSpec {
     pub compilers: Vec<CompilerInfo>,
     /// The compilers as the parent has found them.
     pub seen: Vec<Seen>,
-    /// The architectures to compile kernels for.
     pub architectures: Vec<String>,
     /// The memory limit of the child in MiB; 0 for no limit.
     pub memory: u64,
@@ -99,7 +92,6 @@ pub enum Event {
     Device {
         /// The device's name; empty if it is not known.
         name: String,
-        /// Whether it is known to compute wrong results.
         known_bad: bool,
     },
     /// All cases have ended.
@@ -109,9 +101,7 @@ pub enum Event {
 /// A case that begins, or something that later cases need.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseStart {
-    /// The check.
     pub check: String,
-    /// The case.
     pub case: String,
     /// The case's own time limit. A case that takes longer has not failed, but is skipped.
     pub budget: Option<Duration>,

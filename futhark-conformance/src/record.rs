@@ -216,12 +216,10 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename = "finished")]
 pub struct Finished {
-    /// The job.
     #[serde(flatten)]
     pub job: JobId,
     /// A hash of the program's source, of the files that it imports, and of the checks of the job.
     pub source: String,
-    /// The time that the job took.
     pub seconds: f64,
 }
 

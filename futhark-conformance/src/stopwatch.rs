@@ -35,7 +35,6 @@ impl Stopwatch {
         }
     }
 
-    /// Starts again at zero.
     pub fn restart(&mut self) {
         *self = Stopwatch::start(self.group);
     }

@@ -41,7 +41,6 @@ impl Futhark {
         }
     }
 
-    /// The version of the compiler.
     #[must_use]
     pub fn version(&self) -> &Version {
         match self {
@@ -85,7 +84,6 @@ impl Futhark {
 /// notice if it was replaced during the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// The path.
     pub path: PathBuf,
     /// The whole text of its version.
     pub version: String,

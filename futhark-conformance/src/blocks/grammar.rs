@@ -337,7 +337,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes a whole word.
     fn eat_word(&mut self, expected: &str) -> bool {
         let start = self.at;
         let found = self.word() == Some(expected);

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 /// After a call that takes longer, no second call is made.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Runs every test case.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     for case in &env.blocks.cases {
         cases.run_in_context(env, "blocks", &case.title(), |context| {

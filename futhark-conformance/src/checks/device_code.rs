@@ -5,7 +5,6 @@ use crate::harness::env::Env;
 use futhark_manifest::Backend;
 use futhark_safe::dynamic::Context;
 
-/// The name of the check.
 pub const NAME: &str = "device-code";
 
 /// The option that the emulated device takes for this (`emulated/src/realrtc.h`).

@@ -17,7 +17,6 @@ use futhark_safe::dynamic::Library;
 const CASES: u32 = 24;
 const SLOW: u32 = 4;
 
-/// Compares every entry point.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let Some((library, name)) = prepare(cases, "differential", "oracle", || find_oracle(env))
     else {

@@ -18,7 +18,6 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The name of the check.
 pub const NAME: &str = "plain";
 
 /// Writes the program and compiles it with the generated C at the first case that is selected.
@@ -52,7 +51,6 @@ fn is_fatal(blocks: &TestBlocks) -> bool {
     blocks.tags.iter().any(|tag| tag == "kills")
 }
 
-/// The C program.
 #[derive(Template)]
 #[template(path = "plain.c", escape = "none")]
 struct Text<'a> {

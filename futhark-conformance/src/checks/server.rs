@@ -29,7 +29,6 @@ const LINE: usize = 64 << 10;
 /// The most lines to keep of an error.
 const LINES: usize = 1000;
 
-/// Compares every entry point.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     if env.program().backend != Backend::C {
         return cases.skip(

@@ -22,11 +22,8 @@ pub enum Emulate {
 
 /// Which devices to search for, and how to try one.
 pub struct Search<'a> {
-    /// The backends.
     pub backends: &'a [Backend],
-    /// When to use the emulated device.
     pub emulate: Emulate,
-    /// The folder for compiled programs.
     pub build_dir: &'a Path,
     /// The memory limit of a process in MiB; 0 for no limit.
     pub memory: u64,

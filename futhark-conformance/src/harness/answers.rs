@@ -183,7 +183,6 @@ fn arguments_from(
 /// types are left out.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
-    /// The entry point.
     pub entry: &'a EntryPoint,
     /// `None`: an opaque result. At least one is not.
     results: Vec<Option<HostValue>>,

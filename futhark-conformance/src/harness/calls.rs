@@ -8,7 +8,6 @@ use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
 
-/// The results of a call.
 pub type CallResult = Result<Vec<Value>, futhark_safe::Error>;
 
 /// Calls an entry point and waits for it. The arguments that it consumes cannot be used afterwards.
@@ -101,7 +100,6 @@ pub fn message_of(error: &futhark_safe::Error) -> String {
         .map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// Creates a value in a context from a value on the host.
 pub fn upload(context: &Context, value: &HostValue) -> Result<Value, futhark_safe::Error> {
     if value.shape().is_empty() {
         let scalar = Scalar::from_bytes(value.elem(), value.bytes());
@@ -112,7 +110,6 @@ pub fn upload(context: &Context, value: &HostValue) -> Result<Value, futhark_saf
     Ok(Value::Array(array))
 }
 
-/// Creates several values in a context.
 pub fn upload_all(context: &Context, values: &[HostValue]) -> CheckResult<Vec<Value>> {
     let values = values.iter().map(|value| Ok(upload(context, value)?));
     values.collect()

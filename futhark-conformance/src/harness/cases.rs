@@ -29,16 +29,12 @@ const MESSAGE: usize = 64 << 10;
 pub enum Stop {
     /// The promise does not hold.
     Fail {
-        /// What kind of failure it is.
         cause: Cause,
         /// What was expected, and what happened.
         message: String,
     },
     /// The promise could not be checked.
-    Skip {
-        /// The reason.
-        reason: String,
-    },
+    Skip { reason: String },
 }
 
 impl Stop {
@@ -259,7 +255,6 @@ impl<'a> Cases<'a> {
         }
     }
 
-    /// Reports a case as skipped.
     pub fn skip(&mut self, check: &str, case: &str, reason: &str) {
         self.run(check, case, || Err(Stop::skip(reason)));
     }
@@ -372,7 +367,6 @@ impl<'a> Cases<'a> {
         if failed { Ran::Failed } else { Ran::Fine }
     }
 
-    /// Sends an event.
     pub fn say(&mut self, event: &Event) {
         // The parent is gone, so nothing reads the results.
         if event.write(self.out).is_err() {

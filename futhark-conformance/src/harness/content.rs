@@ -242,7 +242,6 @@ pub struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// An empty collection.
     #[must_use]
     pub fn new(program: &'a Program) -> Held<'a> {
         Held {

@@ -24,15 +24,12 @@ use std::time::Duration;
 /// A compiled program, its test blocks, and a context that is replaced after a failure. Threads can share
 /// it.
 pub struct Env<'a> {
-    /// The program's source.
     pub source: &'a Path,
-    /// The job.
     pub spec: &'a JobSpec,
     /// The build of the library under test.
     pub artifact: &'a Artifact,
     /// The library under test.
     pub library: &'a Library,
-    /// The test blocks.
     pub blocks: &'a TestBlocks,
     /// The cache file for compiled kernels. The first context of this process writes it, and later
     /// contexts read it.
@@ -43,7 +40,6 @@ pub struct Env<'a> {
     pub tuning: Result<Tuning, String>,
     /// What calls cost, as far as it was measured.
     pub costs: Costs,
-    /// The remark on the case that runs.
     pub remark: Remark,
     /// The program for backend `c` by compilers, or why it is not available. Each library is loaded with a
     /// table of its own and shares nothing, so one process can compare several.
@@ -82,13 +78,11 @@ impl SharedContext {
 }
 
 impl<'a> Env<'a> {
-    /// The device.
     #[must_use]
     pub fn device(&self) -> &'a Device {
         &self.spec.device
     }
 
-    /// The seed of generated values.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.spec.run.seed

@@ -15,11 +15,8 @@ use futhark_safe::dynamic::{Context, Opaque, Value};
 /// A way to make values of an opaque type.
 #[derive(Clone, Copy)]
 pub struct Constructor<'a> {
-    /// The type.
     pub id: TypeId,
-    /// The name of the type.
     pub name: &'a str,
-    /// What the values are.
     pub form: Form<'a>,
 }
 
@@ -88,7 +85,6 @@ impl<'a> Constructor<'a> {
         }
     }
 
-    /// The types of the parts.
     #[must_use]
     pub fn parts(&self) -> Vec<TypeRef> {
         match self.form {
@@ -192,7 +188,6 @@ impl<'a> Maker<'a> {
         value
     }
 
-    /// Generates values of several types.
     pub fn values(&mut self, types: impl IntoIterator<Item = TypeRef>) -> CheckResult<Vec<Value>> {
         types.into_iter().map(|ty| self.value(ty)).collect()
     }

@@ -37,7 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The settings that all sessions of a check share.
 #[derive(Clone, Copy)]
 pub struct Sides<'a> {
-    /// The environment of the program.
     pub env: &'a Env<'a>,
     /// The side under test.
     pub tested: &'a dyn Implementation,
@@ -45,11 +44,9 @@ pub struct Sides<'a> {
     pub oracle: &'a dyn Implementation,
     /// The names of the side under test and of the oracle in messages.
     pub names: (&'a str, &'a str),
-    /// The store of kept inputs.
     pub store: &'a Store,
     /// The number of inputs per entry point.
     pub cases: u32,
-    /// How exactly results must agree.
     pub within: Within,
     /// Whether the side under test continues after an overflow that the oracle reports as an error.
     pub ignores_overflow: bool,

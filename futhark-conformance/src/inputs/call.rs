@@ -35,23 +35,17 @@ pub enum Recipe {
 /// The arguments of an entry point, and the constraints on their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The entry point's name.
     pub entry: String,
-    /// The recipe of each argument.
     pub arguments: Vec<Recipe>,
     /// The extents, by number. Equal variables are equal extents. The last ones can be extents of no array, which
     /// are the values of scalars.
     pub extents: Vec<Extent>,
-    /// The scalars, by number.
     pub scalars: Vec<Scalar>,
 }
 
-/// A scalar of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// The element type.
     pub elem: ElemType,
-    /// The constraint.
     pub role: Role,
 }
 
@@ -260,7 +254,6 @@ impl Writer<'_> {
 pub struct Trial {
     /// Whether the sizes were valid, even if the call failed later.
     pub fits: bool,
-    /// The duration.
     pub seconds: f64,
     /// The size of the results in bytes.
     pub bytes: usize,

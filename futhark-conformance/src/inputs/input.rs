@@ -26,20 +26,16 @@ pub enum Input {
     /// A sum: one of its variants.
     #[serde(untagged)]
     Sum {
-        /// The variant's name.
         variant: String,
-        /// The parts.
         payload: Vec<Input>,
     },
     /// A result of an entry point, for types without visible parts.
     #[serde(untagged)]
     Made {
-        /// The entry point's name.
         #[serde(rename = "made_by")]
         entry: String,
         /// The index of the result.
         output: usize,
-        /// The arguments.
         arguments: Vec<Input>,
     },
 }
@@ -48,12 +44,7 @@ pub enum Input {
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// It failed, or its arguments could not be created.
-    Error {
-        /// The kind of the error.
-        kind: ErrorKind,
-        /// The message.
-        message: String,
-    },
+    Error { kind: ErrorKind, message: String },
     /// The input does not fit the entry point, because it was made for another program.
     Unfit,
 }
@@ -196,11 +187,9 @@ impl fmt::Display for Input {
 /// The arguments of a call that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// The entry point.
     pub entry: String,
     /// Where it failed, and the message, for people.
     pub found: String,
-    /// The arguments.
     pub arguments: Vec<Input>,
 }
 
@@ -276,7 +265,6 @@ impl Store {
 }
 
 impl Kept {
-    /// Reads a file.
     pub fn read(path: &Path) -> io::Result<Kept> {
         Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
     }

@@ -22,7 +22,6 @@ const SINGLE: usize = 48;
 /// The maximum size of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The maximum extent.
     pub extent: usize,
     /// The maximum number of elements of an array.
     pub elements: usize,
@@ -61,7 +60,6 @@ const EXTENTS: [usize; 24] = [
 pub struct SizedInput {
     /// The maximum extent of the arrays, unless the entry point fixes it, or it is a product of two.
     pub extent: usize,
-    /// The arguments.
     pub arguments: BoxedStrategy<Vec<Input>>,
 }
 

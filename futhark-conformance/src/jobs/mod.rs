@@ -56,12 +56,10 @@ use tempfile::NamedTempFile;
 /// One program, on one device, with one compiler.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The program's source.
     pub program: PathBuf,
     /// The device, which also selects the backend. On an unusable device the program is only
     /// compiled.
     pub device: Device,
-    /// The compiler.
     pub compiler: CompilerInfo,
     /// The job's name in reports.
     pub id: JobId,
@@ -85,7 +83,6 @@ impl Job {
 pub struct Settings {
     /// This program, for starting child processes.
     pub executable: PathBuf,
-    /// The time limit of a case.
     pub timeout: Duration,
     /// The folder for temporary files of child processes.
     pub scratch: Arc<TemporaryFolder>,
@@ -303,7 +300,6 @@ impl JobState {
 /// jobs use the other cores, and few collections, which otherwise take a quarter of the time of a small program.
 const GHCRTS: &str = "-N1 -A64m -n4m";
 
-/// Starts a child process.
 fn start_child(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Result<Process> {
     let mut command = Command::new(&settings.executable);
     command.env_clear().env("GHCRTS", GHCRTS);

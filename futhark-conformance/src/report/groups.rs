@@ -120,7 +120,6 @@ impl<'r> Group<'r> {
     }
 }
 
-/// The job, check and case of a record in one line.
 pub(super) fn title(record: &Record) -> String {
     let Record { job, result } = record;
     let title = format!("{job} {} {}", result.check, result.case);
@@ -285,7 +284,6 @@ fn introduction(message: &str) -> Vec<&str> {
     lines
 }
 
-/// The first line of a text.
 pub(super) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }

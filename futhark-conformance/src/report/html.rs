@@ -42,7 +42,6 @@ struct Page<'s, 'r> {
     data: String,
 }
 
-/// Writes the page.
 pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let plots = plots(summary);
     let page = Page {

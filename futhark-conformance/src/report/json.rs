@@ -85,7 +85,6 @@ impl JsonReport {
         Ok(())
     }
 
-    /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) -> io::Result<()> {
         self.records += 1;
         self.line(record)

@@ -23,7 +23,6 @@ use std::time::Duration;
 /// The number of failures of a check that are shown in full.
 const FAILURES: usize = 5;
 
-/// Writes the document.
 pub(super) fn write(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let mut report = Report::new("futhark-conformance");
     for (number, column) in summary.columns.iter().enumerate() {

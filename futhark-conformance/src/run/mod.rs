@@ -64,7 +64,6 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs a subcommand.
 fn dispatch(command: &Command) -> Result<Exit, Ended> {
     if let Some(work) = command.work() {
         limits::limit_runner(work.memory);
@@ -360,11 +359,9 @@ struct Plan<'c> {
     corpus: &'c Corpus,
     /// The jobs, in the order in which they begin.
     jobs: Vec<Job>,
-    /// The settings of the jobs.
     settings: Settings,
     /// The first line of the report.
     header: Header,
-    /// The expected failures.
     expectations: Expectations,
     /// The results to compare with.
     baseline: Option<Report>,
@@ -474,7 +471,6 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// The expected failures.
 fn expectations(corpus: &Corpus, config: &Config) -> Result<Expectations, Ended> {
     let mut files: Vec<PathBuf> = match &config.expectations {
         Some(file) => vec![file.clone()],
