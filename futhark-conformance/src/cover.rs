@@ -4,14 +4,7 @@
 //! parameter, a kind of test case, an operator in its source. Each has a topic, and the list of checks names the
 //! topics of each check. The file `constructs.jsonl` of a corpus lists the constructs of its programs; a test of
 //! this module writes it. The selection contains every combination of check and construct, at least once per
-//! unit of the construct's scope:
-//!
-//! | scope of the construct | once per |
-//! |---|---|
-//! | [`Scope::Device`] | backend and device, by any compiler |
-//! | [`Scope::Compiler`] | backend and compiler, on any device |
-//! | [`Scope::Family`] | family of backends that share the compiler's parallel code |
-//! | [`Scope::Run`] | run |
+//! unit of the construct's [`Scope`].
 //!
 //! The choice is greedy: always the job with the most new combinations per cost.
 

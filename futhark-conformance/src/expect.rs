@@ -1,19 +1,6 @@
-//! Expected failures, as data:
-//!
-//! ```toml
-//! [[expect]]
-//! program = "numbers/f16.fut"
-//! check = "blocks:sum *"
-//! backend = "multicore"
-//! compiler = "<0.26"
-//! reason = "full f16 reductions give 0.0"
-//! ```
-//!
-//! `program`, `check`, `backend`, `compiler` and `device` are patterns with `*`, or lists of them, of which
-//! one must match. `program` is required; a missing pattern matches everything.
-//! `compiler` may also be a range, such as `"<0.26"` or `">=0.25.30, <0.27"`.
-//! With `check = "CHECK:CASE"` every case that matches must fail; with `CHECK` at least one case
-//! of each check that matches must fail.
+//! Expected failures, as data. The head of `programs/expectations.toml` describes the keys. Of the patterns, only
+//! `program` is required; a missing one matches everything. With `check = "CHECK:CASE"` every case that matches must
+//! fail; with `CHECK` at least one case of each check that matches must fail.
 //!
 //! A failure that matches becomes an expected failure. If a case or check that must fail passes in a job, that is a
 //! failure, so that entries do not outlive their reasons. Only what an entry with `sometimes = true`

@@ -1,14 +1,7 @@
 //! The check `consume`: a call changes no value except the arguments that it consumes.
 //!
-//! An entry point may overwrite the memory of an argument that it consumes. If another value shares
-//! this memory, the call corrupts that value, unless futhark-safe copies the argument first. Each
-//! case makes the argument in one *way* that can share memory with other values, keeps those
-//! values, calls the entry point, and compares their contents with a snapshot from before the call:
-//!
-//! ```text
-//! way ──▶ argument ──▶ consuming call ──▶ results
-//!   └──▶ held values ─── snapshots ──┴──▶ compared after the call
-//! ```
+//! Each case makes the argument in one [`Way`] that can share memory with other values, keeps those values, calls the
+//! entry point, and compares their contents with a snapshot from before the call.
 
 use crate::harness::answers::{self, arguments};
 use crate::harness::calls;

@@ -8,9 +8,6 @@
 //! #[prop(gen(numbers), size(20))]
 //! entry sorted_has_the_same_length (xs: []i32) : bool = ...
 //! ```
-//!
-//! The entry point that `gen` names makes the argument from a size and a seed; without it, the argument is
-//! generated as for other checks. `shrink` is not used.
 
 use crate::compare::Within;
 use crate::harness::cases::{CheckResult, Stop, error};

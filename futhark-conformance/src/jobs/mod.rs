@@ -1,16 +1,7 @@
 //! The parent's side: checks a job in child processes, until every case has a result.
 //!
 //! Worker threads take jobs from a [`Queue`], and [`check_job`] each. `process` starts a child, waits for it, and kills
-//! it. The result of a case, a `CaseResult`, takes this way (the case is one of `arrays`):
-//!
-//! ```text
-//! child:  check_program ─▶ check_in_context ─▶ each_type ─▶ run_in_context   child.rs, checks/mod.rs, checks/arrays.rs
-//!         ─▶ Cases::perform calls the closure of the check ─▶ Event::End     harness/cases.rs, protocol.rs
-//!                                                         │ pipe: a line of JSON on the child's standard output
-//! parent: Process::listen ─▶ JobState::handle ─▶ Update::End                 jobs/process.rs, this file
-//!         ─▶ `judge_and_send` in check_job: Expectations::judge              this file, expect.rs
-//!         ─▶ `send` in check_and_record: Progress::end, JsonReport::add      run/mod.rs, report/json.rs
-//! ```
+//! it. `lib.rs` lists the way of a result through the modules.
 //!
 //! A child announces each case (`Event::Begin`) before it starts. When a child dies, the parent
 //! therefore knows the case that killed it, records it, and starts another child, which goes on with

@@ -17,9 +17,6 @@
 //! process that has left the group can keep them open; then the readers are waited for only as long
 //! as [`GRACE`]. Whatever arrives, they keep a bounded part of it.
 //!
-//! A child gets the environment variables of this process that compilers, loaders and drivers read. Others, such
-//! as the credentials of a CI job, are not passed to the programs under test.
-//!
 //! Every process of a run ends with the run, by whatever: its result, a signal, also SIGKILL, or a panic. Each
 //! process that a run starts is in a group whose leader has a pipe as its standard input. Only the runner holds the
 //! other end: at the end of the file the runner has ended, and the leader kills its group. The process of a job,

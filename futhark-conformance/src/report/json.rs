@@ -1,26 +1,11 @@
 //! The report for machines: JSON Lines.
 //!
-//! The format is published as a JSON Schema for one line, `schema/results.schema.json`, which
-//! describes every key. A reader tells the kinds of lines apart by their keys:
+//! `docs/reports.md` describes the lines, and what a reader may rely on while `schema` has the same value; the JSON
+//! Schema of a line, `schema/results.schema.json`, describes every key.
 //!
-//! | line | how to recognise it |
-//! |---|---|
-//! | the first: the header | has `schema` |
-//! | a record: one case of one check | has `outcome` |
-//! | the end of a job, after its records; `run --resume` keeps the results of these jobs | `kind` is `finished` |
-//! | the last: the end | has only `records`, the number of records |
-//!
-//! Each line is written at once, so an interrupted run leaves its results, which `report` reads and
-//! `run --resume` continues. They are incomplete, because they have no last line; a line that was written
-//! in part is ignored.
-//!
-//! A reader may rely on this while `schema` has the same value:
-//!
-//! * No key is removed, renamed or changed in its meaning.
-//! * The keys that the schema requires are there.
-//! * New keys, new values of `cause`, new checks and new kinds of lines may be added. A reader
-//!   ignores keys that it does not know, and lines of another `kind`.
-//! * The order of the records is not part of the format, and neither are the texts of messages.
+//! Each line is written at once, so an interrupted run leaves its results, which `report` reads. They are incomplete,
+//! because they have no last line; a line that was written in part is ignored. `run --resume` continues such a run,
+//! and keeps the results of the jobs that have the line of their end.
 
 use super::files::Target;
 use crate::record::{Finished, Header, Record};

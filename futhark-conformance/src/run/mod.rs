@@ -1,13 +1,7 @@
 //! The program's `main`, and its subcommand `run`: plans a run, checks its jobs, and reports.
 //!
-//! ```text
-//! main ─▶ run_command ─▶ check_corpus ─┬─ Plan::make        which jobs, in which order
-//!                                      ├─ check_and_record  per job; `jobs` has the way of one result
-//!                                      └─ Report::read      what the records say
-//!                     ─▶ Report::as_text, verdict           what is printed, and the exit code
-//! ```
-//!
-//! `commands` has the other subcommands, and `trials` the checks as tests of `cargo test`.
+//! `lib.rs` lists the way of a run through the modules. `commands` has the other subcommands, and `trials` the checks
+//! as tests of `cargo test`.
 
 mod commands;
 mod config;

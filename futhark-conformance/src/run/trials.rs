@@ -23,13 +23,6 @@ use std::sync::Arc;
 /// }
 /// ```
 ///
-/// ```toml
-/// # Cargo.toml
-/// [[test]]
-/// name = "conformance"
-/// harness = false
-/// ```
-///
 /// Relative paths start at the package. Failures in the nearest `expectations.toml` are expected. Files
 /// that cannot be checked, such as libraries without entry points, are ignored tests. Compiled programs
 /// are kept below the target folder.
