@@ -305,55 +305,31 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_found_below_a_folder_in_order() {
-        let folder = folder(&[
-            ("b.fut", "entry f = 1i32"),
-            ("a/x.fut", "entry f = 1i32"),
-            ("a/x.txt", ""),
-            (".git/y.fut", "entry f = 1i32"),
-        ]);
-        let programs = find(&[folder.path().to_owned(), folder.path().join("b.fut")]).unwrap();
-        assert_eq!(
-            names(folder.path(), &programs),
-            ["a/x.fut", "b.fut"],
-            "each once"
-        );
-        assert!(programs.iter().all(|program| program.skip.is_none()));
-    }
-
-    #[test]
-    fn overlapping_paths_and_links_find_a_program_once() {
+    fn programs_below_a_folder_are_found_in_order_and_once() {
         use std::os::unix::fs::symlink;
         let text = "entry f = 1i32";
-        let folder = folder(&[("a/x.fut", text), ("b/y.fut", text), ("c/z.fut", text)]);
+        let other = folder(&[("sub/w.fut", text)]);
+        let files = ["a/x.fut", "a/x.txt", ".git/y.fut", "b/y.fut", "c/z.fut"];
+        let folder = folder(&files.map(|name| (name, text)));
         let at = |name: &str| folder.path().join(name);
         // Loops; and links that come before the linked files.
         symlink(folder.path(), at("b/up")).unwrap();
         symlink(at("c"), at("aa")).unwrap();
         symlink(at("b/y.fut"), at("a/y.fut")).unwrap();
+        symlink(other.path(), at("c/other")).unwrap();
         let whole = find(&[folder.path().to_owned()]).unwrap();
         assert_eq!(
             names(folder.path(), &whole),
-            ["a/x.fut", "b/y.fut", "c/z.fut"]
+            ["a/x.fut", "aa/other/sub/w.fut", "b/y.fut", "c/z.fut"]
         );
         let paths = ["aa", "b/up/c", "a/x.fut", "a", "b/up/b", "."].map(at);
         let found = find(&paths).unwrap();
-        let expected = ["aa/z.fut", "a/x.fut", "a/y.fut"];
+        let expected = ["aa/other/sub/w.fut", "aa/z.fut", "a/x.fut", "a/y.fut"];
         assert_eq!(
             names(folder.path(), &found),
             expected,
             "the first path names it"
         );
-    }
-
-    #[test]
-    fn links_to_other_folders_are_followed() {
-        let text = "entry f = 1i32";
-        let other = folder(&[("sub/y.fut", text)]);
-        let folder = folder(&[("x.fut", text)]);
-        std::os::unix::fs::symlink(other.path(), folder.path().join("link")).unwrap();
-        let found = find(&[folder.path().to_owned()]).unwrap();
-        assert_eq!(names(folder.path(), &found), ["link/sub/y.fut", "x.fut"]);
     }
 
     #[test]

@@ -157,22 +157,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_found_between_other_output() {
-        let mut out = b"Using device: x".to_vec();
-        let event = Event::Device {
-            name: "a\nb".into(),
-            known_bad: true,
-        };
-        event.write(&mut out).unwrap();
-        out.extend_from_slice(b"bye\n");
-        let events: Vec<_> = out
-            .split(|&byte| byte == b'\n')
-            .filter_map(Event::read)
-            .collect();
-        assert_eq!(events, [event]);
-    }
-
-    #[test]
     fn malformed_events_are_ignored() {
         assert_eq!(Event::read(b"{\"event\":\"done\"}"), None);
         assert_eq!(Event::read(b"\x1enonsense"), None);

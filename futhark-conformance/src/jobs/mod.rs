@@ -369,16 +369,6 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_with_an_excuse_is_skipped() {
-        let mut end = death(Cause::Crash, None);
-        end.case.as_mut().unwrap().start.excuse = Some("why".into());
-        let next = after(&mut JobState::new(&settings()), end);
-        let (Some(result), true) = next else { panic!() };
-        assert_eq!(result.outcome, Outcome::Skip);
-        assert_eq!(result.message, "why: crash: m");
-    }
-
-    #[test]
     fn a_case_that_exceeds_its_budget_is_skipped() {
         let mut state = JobState::new(&settings());
         let end = death(Cause::Timeout, Some(Duration::from_secs(1)));

@@ -216,14 +216,6 @@ mod tests {
         assert!(text.contains(overview), "{text}");
     }
 
-    #[test]
-    fn text_from_outside_cannot_control_the_terminal() {
-        let mut evil = record("a\n::error::b.fut", "c", Outcome::Fail);
-        evil.result.message = "x\n::error::y \x1b[2J".into();
-        let text = rendered(&[evil]);
-        assert!(!text.contains('\x1b') && !text.contains("\n::"), "{text}");
-    }
-
     fn summary(records: &[Record]) -> String {
         markdown(&Summary::from_report(&report(records)))
     }
