@@ -270,25 +270,10 @@ mod tests {
     }
 
     fn record(program: &str, check: &str, case: &str, outcome: Outcome) -> Record {
-        let job = JobId {
-            program: program.into(),
-            backend: "multicore".into(),
-            device: "cpu".into(),
-            compiler: "0.25.27".into(),
-        };
-        let cause = (outcome == Outcome::Fail).then_some(Cause::Mismatch);
-        let result = CaseResult {
-            check: check.into(),
-            case: case.into(),
-            outcome,
-            cause,
-            message: "expected 7, got 0".into(),
-            seconds: 0.0,
-        };
-        Record {
-            job: job.into(),
-            result,
-        }
+        let mut record = crate::report::tests::record(program, "multicore", outcome);
+        record.result.check = check.into();
+        record.result.case = case.into();
+        record
     }
 
     const F16: &str = "[[expect]]\nprogram = \"numbers/f16.fut\"\ncheck = \"blocks:sum *\"\nbackend = \"multicore\"\nreason = \"known\"\n";
@@ -373,27 +358,14 @@ mod tests {
     #[test]
     fn results_without_an_entry_are_not_changed() {
         let expectations = list(F16);
-        for mut other in [
-            record(
-                "programs/numbers/f32.fut",
-                "blocks",
-                "sum #0",
-                Outcome::Fail,
-            ),
-            record("programs/numbers/f16.fut", "arrays", "[]f16", Outcome::Fail),
-            record(
-                "programs/numbers/f16.fut",
-                "blocks",
-                "product #0",
-                Outcome::Fail,
-            ),
-            record(
-                "programs/numbers/f16.fut",
-                "blocks",
-                "sum #0",
-                Outcome::Skip,
-            ),
+        use Outcome::{Fail, Skip};
+        for (program, check, case, outcome) in [
+            ("f32.fut", "blocks", "sum #0", Fail),
+            ("f16.fut", "arrays", "[]f16", Fail),
+            ("f16.fut", "blocks", "product #0", Fail),
+            ("f16.fut", "blocks", "sum #0", Skip),
         ] {
+            let mut other = record(&format!("programs/numbers/{program}"), check, case, outcome);
             let before = other.clone();
             expectations.judge_record(&mut other);
             assert_eq!(other, before);
@@ -414,30 +386,24 @@ mod tests {
 
     #[test]
     fn invalid_entries_are_errors() {
-        let wrong = [
+        for (entry, expected) in [
             (
-                "[[expect]]\nprogram = []\nreason = \"none\"\n",
+                "program = []\nreason = 'x'",
                 "line 2: an expectation with an empty list",
             ),
             (
-                "[[expect]]\nprogram = 1\nreason = \"x\"\n",
+                "program = 1\nreason = 'x'",
                 "expected a pattern or a list of patterns",
             ),
-            ("[[expect]]\nreason = \"x\"\n", "program"),
-            (
-                "[[expect]]\nprogram = \"a\"\nreason = \" \"\n",
-                "needs a reason",
-            ),
-            (
-                "[[expect]]\nprogram = \"a\"\nbackand = \"c\"\nreason = \"x\"\n",
-                "backand",
-            ),
-            ("expect = 1\n", "expect"),
-        ];
-        for (text, expected) in wrong {
-            let error = Expectations::parse(text, Path::new("")).unwrap_err();
+            ("reason = 'x'", "program"),
+            ("program = 'a'\nreason = ' '", "needs a reason"),
+            ("program = 'a'\nbackand = 'c'\nreason = 'x'", "backand"),
+        ] {
+            let text = format!("[[expect]]\n{entry}\n");
+            let error = Expectations::parse(&text, Path::new("")).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
+        assert!(Expectations::parse("expect = 1\n", Path::new("")).is_err());
         assert!(Expectations::parse("", Path::new("")).is_ok());
     }
 

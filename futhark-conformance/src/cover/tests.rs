@@ -6,8 +6,8 @@ use super::*;
 use crate::checks;
 use crate::corpus::Corpus;
 use crate::devices::Device;
+use crate::jobs;
 use crate::parallel;
-use crate::record::CompilerInfo;
 use extract::Features;
 use futhark_manifest::{Backend, Manifest};
 use futhark_safe::compile::Compiler;
@@ -20,14 +20,10 @@ fn job(program: &Path, backend: Backend, device: &str, compiler: &str) -> Job {
         ..Device::host(backend)
     };
     let name = program.file_name().unwrap().to_str().unwrap().to_owned();
-    Job {
-        program: program.to_owned(),
-        id: JobId::new(&device, name, compiler.to_owned()),
-        device,
-        compiler: CompilerInfo::new(compiler, "futhark"),
-        checks: Vec::new(),
-        seconds: 0.0,
-    }
+    let mut job = jobs::tests::job(program.to_str().unwrap(), compiler);
+    job.id = JobId::new(&device, name, compiler.to_owned());
+    job.device = device;
+    job
 }
 
 /// A corpus whose programs have these constructs, and each the same cost.

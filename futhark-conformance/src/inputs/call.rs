@@ -586,16 +586,18 @@ mod tests {
             .collect()
     }
 
+    fn trial(fits: bool, seconds: f64) -> Option<Trial> {
+        Some(Trial {
+            fits,
+            seconds,
+            bytes: 0,
+            costly: false,
+        })
+    }
+
     fn learnt(call: &Call, fits: impl Fn(&[i64]) -> bool) -> Call {
-        let mut trial = |_: &str, inputs: &[Input]| {
-            Some(Trial {
-                fits: fits(&sizes(inputs)),
-                seconds: 0.0,
-                bytes: 0,
-                costly: false,
-            })
-        };
-        Lesson::new(call.clone(), &mut trial).learn(None).unwrap()
+        let mut call_it = |_: &str, inputs: &[Input]| trial(fits(&sizes(inputs)), 0.0);
+        Lesson::new(call.clone(), &mut call_it).learn(None).unwrap()
     }
 
     #[test]
@@ -652,17 +654,12 @@ mod tests {
     fn a_scalar_that_determines_the_work_stays_small() {
         let call = call(&[], 2);
         let mut largest = 0;
-        let mut trial = |_: &str, inputs: &[Input]| {
+        let mut call_it = |_: &str, inputs: &[Input]| {
             let sizes = sizes(inputs);
             largest = largest.max(sizes[1]);
-            Some(Trial {
-                fits: true,
-                seconds: 0.000_001 * sizes[1] as f64,
-                bytes: 0,
-                costly: false,
-            })
+            trial(true, 0.000_001 * sizes[1] as f64)
         };
-        let call = Lesson::new(call, &mut trial).learn(None).unwrap();
+        let call = Lesson::new(call, &mut call_it).learn(None).unwrap();
         assert_eq!(
             [0, 1].map(|number: usize| call.scalars[number].role),
             [Role::Any, Role::Small]
@@ -673,32 +670,19 @@ mod tests {
     #[test]
     fn a_scalar_with_exponential_work_stays_small() {
         let mut largest = 0;
-        let mut trial = |_: &str, inputs: &[Input]| {
+        let mut call_it = |_: &str, inputs: &[Input]| {
             let size = sizes(inputs)[0];
             largest = largest.max(size);
-            Some(Trial {
-                fits: true,
-                seconds: 5e-9 * 2f64.powf(size as f64),
-                bytes: 0,
-                costly: false,
-            })
+            trial(true, 5e-9 * 2f64.powf(size as f64))
         };
-        let call = Lesson::new(call(&[], 1), &mut trial).learn(None).unwrap();
+        let call = Lesson::new(call(&[], 1), &mut call_it).learn(None).unwrap();
         assert_eq!(call.scalars[0].role, Role::Small);
         assert!(largest <= 21, "it was found out early: {largest}");
     }
 
     #[test]
     fn an_entry_point_that_rejects_all_sizes_is_an_error() {
-        let mut trial = |_: &str, _: &[Input]| {
-            Some(Trial {
-                fits: false,
-                seconds: 0.0,
-                bytes: 0,
-                costly: false,
-            })
-        };
-        let error = Lesson::new(call(&[1, 1, 1, 1], 0), &mut trial)
+        let error = Lesson::new(call(&[1, 1, 1, 1], 0), &mut |_, _| trial(false, 0.0))
             .learn(None)
             .unwrap_err();
         assert!(error.contains("no sizes"), "{error}");

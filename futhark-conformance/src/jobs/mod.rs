@@ -310,8 +310,22 @@ fn start_child(settings: &Settings, spec: &JobSpec, timeout: Duration) -> io::Re
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use futhark_manifest::Backend;
+
+    /// A job on the host, of a program by a compiler.
+    pub(crate) fn job(program: &str, compiler: &str) -> Job {
+        let device = Device::host(Backend::C);
+        Job {
+            program: program.into(),
+            id: JobId::new(&device, program.to_owned(), compiler.to_owned()),
+            device,
+            compiler: CompilerInfo::new(compiler, "futhark"),
+            checks: Vec::new(),
+            seconds: 0.0,
+        }
+    }
 
     /// The name of the case of `death`.
     const PROCESS: &str = "lifecycle:process";

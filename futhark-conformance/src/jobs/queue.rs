@@ -165,20 +165,13 @@ impl<'j> Queue<'j> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::Device;
-    use crate::record::{CompilerInfo, JobId};
+    use crate::jobs::tests;
     use futhark_manifest::Backend;
 
     fn job(program: &str, compiler: &str, seconds: f64) -> Job {
-        let device = Device::host(Backend::C);
-        Job {
-            program: program.into(),
-            id: JobId::new(&device, program.to_owned(), compiler.to_owned()),
-            device,
-            compiler: CompilerInfo::new(compiler, "futhark"),
-            checks: Vec::new(),
-            seconds,
-        }
+        let mut job = tests::job(program, compiler);
+        job.seconds = seconds;
+        job
     }
 
     fn taken(queue: &Queue<'_>) -> Option<String> {

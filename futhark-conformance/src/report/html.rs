@@ -176,7 +176,7 @@ fn data(summary: &Summary<'_>) -> io::Result<String> {
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::tests::{record, report};
+    use crate::report::tests::{assert_has, record, report};
     use serde_json::Value;
 
     fn page(records: &[Record]) -> String {
@@ -219,17 +219,17 @@ mod tests {
             record("b.fut", "c", Outcome::ExpectedFail),
         ]);
         assert_eq!(page.matches("<details class=\"group\"").count(), 1);
-        assert!(
-            page.contains("<pre class=\"message\">first line\nsecond line</pre>"),
-            "{page}"
+        assert_has(
+            &page,
+            "<pre class=\"message\">first line\nsecond line</pre>",
         );
-        assert!(page.contains("--futhark /x/futhark-1 --check"), "{page}");
-        assert!(
-            page.contains("2 failures in 1 program on c, opencl with 1: x/a.fut"),
-            "{page}"
+        assert_has(&page, "--futhark /x/futhark-1 --check");
+        assert_has(
+            &page,
+            "2 failures in 1 program on c, opencl with 1: x/a.fut",
         );
-        assert!(page.contains("1 other failure"), "{page}");
-        assert!(page.contains("Failed as expected, by reason (1)"), "{page}");
+        assert_has(&page, "1 other failure");
+        assert_has(&page, "Failed as expected, by reason (1)");
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn time<'r>(records: impl Iterator<Item = &'r Record>) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::{record, report};
+    use crate::report::tests::{assert_has, record, report};
 
     fn written(records: &[Record]) -> String {
         let mut out = Vec::new();
@@ -174,18 +174,15 @@ mod tests {
             suites[0].contains(r#"name="c, 1" tests="3" skipped="1" errors="0" failures="1""#),
             "{text}"
         );
-        assert!(
-            text.contains(r#"<testcase name="x/a.fut: blocks" classname="c, 1.x/a" time="0.000">"#),
-            "{text}"
+        assert_has(
+            &text,
+            r#"<testcase name="x/a.fut: blocks" classname="c, 1.x/a" time="0.000">"#,
         );
-        assert!(
-            text.contains(r#"<skipped message="failed as expected: first line"/>"#),
-            "{text}"
+        assert_has(
+            &text,
+            r#"<skipped message="failed as expected: first line"/>"#,
         );
-        assert!(
-            text.contains(r#"<skipped message="no\x1b arguments"/>"#),
-            "{text}"
-        );
+        assert_has(&text, r#"<skipped message="no\x1b arguments"/>"#);
     }
 
     #[test]
@@ -198,15 +195,15 @@ mod tests {
             died
         };
         let text = written(&[crash("main #0"), crash("main #1")]);
-        assert!(text.contains(r#"errors="1""#), "{text}");
+        assert_has(&text, r#"errors="1""#);
         let message = "killed by &lt;signal&gt; &quot;11&quot;\\x1b[0m\\u{ffff}";
-        assert!(
-            text.contains(&format!(
+        assert_has(
+            &text,
+            &format!(
                 "<error message=\"{message} (and 1 more case)\" type=\"crash\">main #0: {message}\nrepeat: futhark-conformance run a.fut"
-            )),
-            "{text}"
+            ),
         );
-        assert!(text.contains("main #1: killed"), "{text}");
+        assert_has(&text, "main #1: killed");
     }
 
     #[test]
@@ -214,9 +211,6 @@ mod tests {
         let mut folder = record("locked", "-", Outcome::Fail);
         folder.result.cause = Some(Cause::Error);
         let text = written(&[record("a.fut", "c", Outcome::Pass), folder]);
-        assert!(
-            text.contains(r#"<testsuite name="files" tests="1""#),
-            "{text}"
-        );
+        assert_has(&text, r#"<testsuite name="files" tests="1""#);
     }
 }

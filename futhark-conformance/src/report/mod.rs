@@ -337,7 +337,7 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::json::SCHEMA;
     use super::*;
     use crate::record::{CaseResult, Cause, CompilerInfo, Outcome};
@@ -345,7 +345,7 @@ mod tests {
     use std::slice::from_ref;
 
     /// A record for the tests of all reports.
-    pub(super) fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
+    pub(crate) fn record(program: &str, backend: &str, outcome: Outcome) -> Record {
         let job = JobId {
             program: program.into(),
             backend: backend.into(),
@@ -398,6 +398,11 @@ mod tests {
         let path = folder.path().join("results.jsonl");
         write(&path, header, records);
         Report::read([path]).unwrap()
+    }
+
+    #[track_caller]
+    pub(super) fn assert_has(text: &str, words: &str) {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
 
     /// The report of a run with these records.
@@ -472,17 +477,14 @@ mod tests {
         ] {
             std::fs::write(&bad, text).unwrap();
             let error = error(from_ref(&bad));
-            assert!(error.contains(words), "{error}");
+            assert_has(&error, words);
         }
         let other = Header {
             schema: SCHEMA + 1,
             ..header()
         };
         let error = error(&[parts.write("other", &other, &[])]);
-        assert!(
-            error.contains("line 1: expected schema 5, got 6"),
-            "{error}"
-        );
+        assert_has(&error, "line 1: expected schema 5, got 6");
         assert!(Report::read([parts.0.path().join("nowhere")]).is_err());
     }
 
@@ -507,10 +509,7 @@ mod tests {
         assert_eq!(merged.missing.len(), 1);
         std::fs::write(&path, [lines[0], lines[1], lines[3]].join("\n")).unwrap();
         let error = error(from_ref(&path));
-        assert!(
-            error.contains("line 3: expected 2 records, got 1"),
-            "{error}"
-        );
+        assert_has(&error, "line 3: expected 2 records, got 1");
     }
 
     #[test]
@@ -550,9 +549,6 @@ mod tests {
         assert_eq!(merged(by("same", "1", "aaaa")).unwrap(), 1);
         assert_eq!(merged(by("other", "2", "bbbb")).unwrap(), 2);
         let patched = merged(by("patched", "1", "bbbb")).unwrap_err().to_string();
-        assert!(
-            patched.contains("expected the compiler 1 as in"),
-            "{patched}"
-        );
+        assert_has(&patched, "expected the compiler 1 as in");
     }
 }

@@ -101,7 +101,7 @@ fn fail(cause: &Group<'_>) -> String {
 mod tests {
     use super::*;
     use crate::record::{Outcome, Record};
-    use crate::report::tests::{record, report};
+    use crate::report::tests::{assert_has, record, report};
     use std::sync::Arc;
 
     fn rendered(records: &[Record]) -> String {
@@ -170,11 +170,9 @@ mod tests {
     #[test]
     fn failures_with_one_cause_are_shown_once() {
         let text = rendered(&corpus(10));
-        assert!(
-            text.contains(
-                "1) FAIL (mismatch) blocks: 2 failures in 1 program on opencl with 0.25.27, 0.25.32\n"
-            ),
-            "{text}"
+        assert_has(
+            &text,
+            "1) FAIL (mismatch) blocks: 2 failures in 1 program on opencl with 0.25.27, 0.25.32\n",
         );
         assert_eq!(
             text.matches("repeat: futhark-conformance run").count(),
@@ -188,19 +186,16 @@ mod tests {
             "{text}"
         );
         // Skips that differ in numbers have one reason.
-        assert!(
-            text.contains("   120  no arguments for entry point f0"),
-            "{text}"
-        );
-        assert!(text.contains("(10 programs)"), "{text}");
+        assert_has(&text, "   120  no arguments for entry point f0");
+        assert_has(&text, "(10 programs)");
     }
 
     #[test]
     fn one_failure_is_shown_in_full_with_a_command() {
         let text = rendered(&[record("a.fut", "c", Outcome::Fail)]);
-        assert!(
-            text.contains("1) FAIL (mismatch) a.fut [c, cpu, 1] blocks main #0\n    | first line\n    | second line\n    repeat: futhark-conformance run a.fut "),
-            "{text}"
+        assert_has(
+            &text,
+            "1) FAIL (mismatch) a.fut [c, cpu, 1] blocks main #0\n    | first line\n    | second line\n    repeat: futhark-conformance run a.fut ",
         );
         assert!(!text.contains("failures, by cause"), "{text}");
         assert!(text.ends_with("1 check: 0 passed, 1 failed\n"), "{text}");
@@ -213,7 +208,7 @@ mod tests {
         let text = rendered(&[record("a.fut", "c", Outcome::Fail), other]);
         let overview =
             "failures, by cause (2):\n  1)     1 x blocks: mismatch, c, a.fut: first line\n";
-        assert!(text.contains(overview), "{text}");
+        assert_has(&text, overview);
     }
 
     fn summary(records: &[Record]) -> String {
@@ -230,8 +225,8 @@ mod tests {
             !text.contains("</pre><img") && !text.contains("<img"),
             "{text}"
         );
-        assert!(text.contains("| 1&#124;2 &#42;x&#42; |"), "{text}");
-        assert!(text.contains("&#96;a&#96; &#42;b&#42;</summary>"), "{text}");
+        assert_has(&text, "| 1&#124;2 &#42;x&#42; |");
+        assert_has(&text, "&#96;a&#96; &#42;b&#42;</summary>");
     }
 
     #[test]

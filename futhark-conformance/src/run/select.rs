@@ -176,21 +176,13 @@ fn on_any_machine(job: &JobId) -> JobId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::Device;
+    use crate::jobs::tests;
     use crate::pattern::CheckPattern;
-    use crate::record::CompilerInfo;
-    use futhark_manifest::Backend;
 
     fn job(program: &str, checks: &[&str]) -> Job {
-        let device = Device::host(Backend::C);
-        Job {
-            program: program.into(),
-            id: JobId::new(&device, program.to_owned(), "1".to_owned()),
-            device,
-            compiler: CompilerInfo::new("1", "futhark"),
-            seconds: 0.0,
-            checks: (checks.iter().map(|c| CheckPattern::from((*c).to_owned()))).collect(),
-        }
+        let mut job = tests::job(program, "1");
+        job.checks = (checks.iter().map(|c| CheckPattern::from((*c).to_owned()))).collect();
+        job
     }
 
     #[test]
