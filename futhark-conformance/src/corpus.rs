@@ -295,11 +295,8 @@ mod tests {
 
     fn names(root: &Path, programs: &[Program]) -> Vec<String> {
         let relative = |p: &Program| {
-            p.path
-                .strip_prefix(root)
-                .unwrap()
-                .to_string_lossy()
-                .into_owned()
+            let path = p.path.strip_prefix(root).unwrap();
+            path.display().to_string()
         };
         programs.iter().map(relative).collect()
     }
@@ -375,11 +372,8 @@ mod tests {
             ("bytes.fut", ""),
         ]);
         fs::write(folder.path().join("bytes.fut"), [0xff, 0xfe]).unwrap();
-        let programs = find(&[folder.path().to_owned()]).unwrap();
-        let skipped: Vec<_> = programs
-            .into_iter()
-            .filter(|program| program.skip.is_some())
-            .collect();
+        let mut skipped = find(&[folder.path().to_owned()]).unwrap();
+        skipped.retain(|program| program.skip.is_some());
         assert_eq!(
             names(folder.path(), &skipped),
             ["bytes.fut", "disabled.fut", "lib.fut"]

@@ -325,11 +325,8 @@ mod tests {
 
     #[test]
     fn only_unknown_symbols_are_named() {
-        let imported = |names: &[&str]| -> BTreeSet<String> {
-            names.iter().map(|&name| name.to_owned()).collect()
-        };
         let unknown = |names: &[&str], backend| -> Vec<String> {
-            let names = imported(names);
+            let names = names.iter().map(|&name| name.to_owned()).collect();
             KNOWN.unknown(&names, backend).map(str::to_owned).collect()
         };
         let good = ["malloc", "__memcpy_chk", "sinf", "erf", "__isoc99_sscanf"];

@@ -253,16 +253,10 @@ mod tests {
             kept.push(vec![1; 100]);
             Ok(())
         });
-        assert!(
-            matches!(
-                &leak,
-                Err(Stop::Fail {
-                    cause: Cause::Leak,
-                    ..
-                })
-            ),
-            "{leak:?}"
-        );
+        let Err(Stop::Fail { cause, .. }) = leak else {
+            panic!("{leak:?}")
+        };
+        assert_eq!(cause, Cause::Leak);
         let flat = ensure_no_growth(|| {
             drop(std::hint::black_box(vec![1u8; 100_000]));
             Ok(())

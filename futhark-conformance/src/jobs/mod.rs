@@ -154,7 +154,6 @@ pub fn check_job(
     }
 }
 
-/// A case that has begun.
 struct RunningCase {
     start: CaseStart,
     begun: Instant,
@@ -339,7 +338,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// The end of a child.
     struct End {
         ended: Vec<String>,
         case: Option<RunningCase>,
@@ -391,13 +389,8 @@ pub(crate) mod tests {
         };
         assert_eq!(result.outcome, Outcome::Skip);
         assert!(result.message.starts_with("too slow for this check"));
-        let Earlier {
-            fatal,
-            overruns,
-            last_was_slow,
-            ..
-        } = &state.earlier;
-        assert!(fatal.contains(PROCESS) && *overruns == 1 && *last_was_slow);
+        let earlier = &state.earlier;
+        assert!(earlier.fatal.contains(PROCESS) && earlier.overruns == 1 && earlier.last_was_slow);
         let _ = after(&mut state, death(Cause::Crash, None));
         assert!(!state.earlier.last_was_slow);
     }

@@ -244,7 +244,6 @@ impl<'r> Comparison<'r> {
         self.with(change).count()
     }
 
-    /// The differences of a kind.
     fn with(&self, change: Change) -> impl Iterator<Item = &Difference<'r>> {
         self.differences.iter().filter(move |d| d.change == change)
     }
@@ -316,6 +315,12 @@ mod tests {
         record.result.case = case.to_owned();
         record.result.message = message.to_owned();
         Arc::make_mut(&mut record.job).device = device.to_owned();
+        record
+    }
+
+    fn by(compiler: &str, program: &str, outcome: Outcome) -> Record {
+        let mut record = record(program, "c", outcome);
+        Arc::make_mut(&mut record.job).compiler = compiler.to_owned();
         record
     }
 
@@ -417,12 +422,7 @@ mod tests {
 
     #[test]
     fn compilers_of_two_runs_correspond_by_label_or_because_each_run_has_one() {
-        let by = |compiler: &str, outcome| {
-            let mut record = record("a.fut", "c", outcome);
-            Arc::make_mut(&mut record.job).compiler = compiler.to_owned();
-            record
-        };
-        let (one, other) = (by("1", Outcome::Pass), by("2", Outcome::Fail));
+        let (one, other) = (by("1", "a", Outcome::Pass), by("2", "a", Outcome::Fail));
         let records = [one, other];
         let [old, new, both] = [&records[..1], &records[1..], &records].map(run);
         assert_eq!(of_runs(&old, &new)[0].count(Change::Broken), 1);
@@ -432,11 +432,6 @@ mod tests {
 
     #[test]
     fn each_compiler_is_compared_with_the_next() {
-        let by = |version: &str, program: &str, outcome| {
-            let mut record = record(program, "c", outcome);
-            Arc::make_mut(&mut record.job).compiler = version.to_owned();
-            record
-        };
         let records = vec![
             by("0.10.0", "a", Outcome::Fail),
             by("0.9.0", "a", Outcome::Pass),
