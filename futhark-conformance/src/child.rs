@@ -23,8 +23,7 @@ use std::sync::Mutex;
 /// The subcommand of a child process. It starts with `@`, so that it is never taken for a test filter.
 pub const COMMAND: &str = "@job";
 
-/// Runs the job that the first line of the standard input describes, and reports events on the standard
-/// output.
+/// Runs the job that the first line of the standard input describes, and reports events on the standard output.
 pub fn main() -> anyhow::Result<()> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;

@@ -1,10 +1,9 @@
 //! Chooses the jobs of a quick run: a selection that covers what the whole corpus covers.
 //!
-//! A *construct* is a property of a program that checks depend on: a type in its manifest, a consumed
-//! parameter, a kind of test case, an operator in its source. Each has a topic, and the list of checks names the
-//! topics of each check. The file `constructs.jsonl` of a corpus lists the constructs of its programs; a test of
-//! this module writes it. The selection contains every combination of check and construct, at least once per
-//! unit of the construct's [`Scope`].
+//! A *construct* is a property of a program that checks depend on: a type in its manifest, a consumed parameter, a kind
+//! of test case, an operator in its source. Each has a topic, and the list of checks names the topics of each check.
+//! The file `constructs.jsonl` of a corpus lists the constructs of its programs; a test of this module writes it. The
+//! selection contains every combination of check and construct, at least once per unit of the construct's [`Scope`].
 //!
 //! The choice is greedy: always the job with the most new combinations per cost.
 
@@ -26,7 +25,6 @@ const LIST: &str = "constructs.jsonl";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Topic {
-    /// Any program.
     Program,
     /// Identifiers.
     Name,
@@ -129,7 +127,6 @@ impl Constructs {
         Ok(())
     }
 
-    /// Whether the program is in a list.
     pub fn has(&self, program: &Path) -> bool {
         self.listed(program).is_some()
     }

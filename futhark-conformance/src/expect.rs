@@ -111,7 +111,6 @@ impl<P: Default> Default for Patterns<P> {
     }
 }
 
-/// The content of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -123,7 +122,6 @@ struct File {
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
     list: Vec<Expectation>,
-    /// The texts of the files.
     texts: Vec<String>,
 }
 

@@ -62,7 +62,6 @@ impl Default for Pattern {
 pub struct Versions(semver::VersionReq);
 
 impl Versions {
-    /// Whether a version is in the range.
     #[must_use]
     pub fn contain(&self, version: &str) -> bool {
         let number = Version::new(version).number;

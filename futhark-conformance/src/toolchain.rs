@@ -14,9 +14,7 @@ use std::path::{Path, PathBuf};
 /// A compiler, or a recording, which replaces one for the recorded programs.
 #[derive(Debug)]
 pub enum Futhark {
-    /// A compiler.
     Compiler(Compiler),
-    /// A recording.
     Recording(Recording),
 }
 

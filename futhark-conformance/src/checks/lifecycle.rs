@@ -18,8 +18,8 @@ const IN_A_ROW: usize = 20;
 /// The time after which no further context is created: on Oclgrind, each takes up to some seconds.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
-/// Creates the context that all checks share, before the first of them. Returns whether that succeeded: a program whose constants fail has no
-/// context, which its test blocks may expect.
+/// Creates the context that all checks share, before the first of them. Returns whether that succeeded: a program
+/// whose constants fail has no context, which its test blocks may expect.
 pub fn start(env: &Env<'_>, cases: &mut Cases<'_>) -> bool {
     let mut started = false;
     cases.run_always("lifecycle", "start", || {

@@ -109,7 +109,6 @@ fn profiling(env: &Env<'_>) -> CheckResult {
     Ok(())
 }
 
-/// The number of events in a report.
 fn events(report: &str) -> CheckResult<usize> {
     let read: Json = serde_json::from_str(report).unwrap_or_default();
     let (true, Some(events)) = (read["memory"].is_object(), read["events"].as_array()) else {

@@ -259,7 +259,6 @@ fn some_check_asks_about_each_topic() {
     assert_eq!(format!("{asked:?}"), topics);
 }
 
-/// The text of a list.
 fn written(constructs: &[Construct], lines: &[ListedProgram]) -> String {
     let mut text = serde_json::to_string(constructs).unwrap() + "\n";
     for line in lines {

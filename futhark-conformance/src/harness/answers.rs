@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 /// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
-/// The origin of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The first test case that succeeds.

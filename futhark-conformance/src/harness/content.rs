@@ -204,7 +204,6 @@ impl Content {
     }
 }
 
-/// The components of a stored body.
 pub fn stored_components(body: &[u8]) -> CheckResult<Vec<Component>> {
     data::components(body)
         .ok_or_else(|| Stop::mismatch("the stored bytes are not a sequence of components"))

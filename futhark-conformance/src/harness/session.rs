@@ -365,10 +365,7 @@ fn shrink<T: ValueTree + ?Sized, F, E>(
 
 /// A side of a comparison: calls entry points by name with generated inputs.
 pub trait Implementation {
-    /// Calls an entry point with an input, and reads the results.
-    ///
-    /// # Errors
-    /// If the call cannot be made, or its results cannot be read.
+    /// Calls an entry point with an input, and reads the results; an error if either is impossible.
     fn call_entry(&self, entry: &str, arguments: &[Input]) -> CheckResult<CallResult>;
 }
 

@@ -49,7 +49,6 @@ pub struct Scalar {
     pub role: Role,
 }
 
-/// A constraint on an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// The value of the variable with this number.
@@ -63,7 +62,6 @@ pub enum Extent {
 /// A constraint on a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Any number.
     Any,
     /// A small number: time or memory grow with it.
     Small,

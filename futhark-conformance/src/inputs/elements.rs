@@ -178,7 +178,6 @@ fn whole_bits(elem: ElemType, number: i64) -> u64 {
     }
 }
 
-/// All bits of an element.
 fn mask(elem: ElemType) -> u64 {
     u64::MAX >> (64 - 8 * elem.size())
 }

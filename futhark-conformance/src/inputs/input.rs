@@ -59,7 +59,6 @@ impl From<futhark_safe::Error> for Refusal {
 }
 
 impl Input {
-    /// Creates the value in a context, with this type.
     pub fn upload(&self, context: &Context, ty: TypeRef) -> Result<Value, Refusal> {
         let program = context.library().program();
         if let Input::Host(value) = self {
@@ -129,7 +128,6 @@ impl Input {
         }
     }
 
-    /// Creates the arguments of an entry point in a context.
     pub fn upload_all(
         inputs: &[Input],
         context: &Context,
@@ -269,7 +267,6 @@ impl Kept {
         Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
     }
 
-    /// The text of its file.
     fn text(&self) -> io::Result<String> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');

@@ -323,7 +323,6 @@ fn is_passed(name: &OsStr, further: &str) -> bool {
     PASSED.split_whitespace().any(matches) || further.split(',').any(|further| further == name)
 }
 
-/// The subcommand of the guard.
 pub const GUARD: &str = "@guard";
 
 /// The guard of this process. Dropping it ends the processes that are left.

@@ -1,8 +1,7 @@
 //! Failures grouped by what they have in common, and expected failures and skips by reason.
 //!
-//! One bug in a compiler fails the same check in many programs, on many backends. Failures belong to
-//! one group if their check, kind of failure ([`Cause`]) and `signature` are equal. Wrong results with numbers in their
-//! messages cannot be compared with those of other programs; they are grouped by check and program.
+//! One bug in a compiler fails the same check in many programs, on many backends; `docs/reports.md` says which failures
+//! are one group. Wrong results with numbers in their messages cannot be compared with those of other programs.
 //!
 //! Each result has the command that repeats it.
 
@@ -288,7 +287,6 @@ pub(super) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// The first characters of a text.
 pub(super) fn start(text: &str, characters: usize) -> &str {
     let end = text.char_indices().nth(characters);
     end.map_or(text, |(end, _)| &text[..end])

@@ -26,17 +26,19 @@ const READABLE: std::ops::RangeInclusive<u32> = 3..=SCHEMA;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Line {
-    /// A result.
     Record(Record),
     /// The end of a job.
     Finished(Finished),
     /// A line of a kind that this version does not know.
-    Other { kind: String },
+    Other {
+        kind: String,
+    },
     /// The last line, with the number of records before it.
-    End { records: usize },
+    End {
+        records: usize,
+    },
 }
 
-/// Writes a report.
 pub(crate) struct JsonReport {
     target: Target,
     file: File,

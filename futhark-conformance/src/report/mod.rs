@@ -1,12 +1,6 @@
 //! What a run found: a [`Report`] reads the records of a run, or of the parts of one, from files, and writes them in
 //! each format.
 //!
-//! ```text
-//! json       writes the records while the jobs run, and reads them
-//!   └▶ Report ─▶ Summary ─▶ text (terminal, Markdown), html, junit
-//!        └▶ difference     compares two runs
-//! ```
-//!
 //! On the terminal, a passed case has no line of its own: it is only counted. Each record is in the JSON file.
 
 pub mod difference;

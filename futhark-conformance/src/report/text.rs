@@ -40,7 +40,6 @@ struct Page<'s, 'r> {
     summary: &'s Summary<'r>,
 }
 
-/// The report as Markdown.
 pub(super) fn markdown(summary: &Summary<'_>) -> String {
     Page { summary }.to_string()
 }

@@ -122,7 +122,6 @@ pub struct Times {
 }
 
 impl Times {
-    /// The times in the results of a run.
     #[must_use]
     pub fn in_report(results: &Report) -> Times {
         let mut times = Times::default();

@@ -17,9 +17,8 @@ use std::path::{Path, PathBuf};
 /// The maximum size of a decompressed file.
 const LARGEST: u64 = 4 << 30;
 
-/// The path of a file that a test block of a program names, if the test block may read it: a regular
-/// file which, links followed, is in the folder of the program or in one of `folders`. Without
-/// `folders`, in any folder.
+/// The path of a file that a test block of a program names, if the test block may read it: a regular file which, links
+/// followed, is in the folder of the program or in one of `folders`. Without `folders`, in any folder.
 pub fn locate(program: &Path, file: &Path, folders: Option<&[PathBuf]>) -> io::Result<PathBuf> {
     let own = match program.parent() {
         Some(folder) if folder != Path::new("") => folder,

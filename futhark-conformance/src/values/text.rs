@@ -34,9 +34,8 @@ pub fn found(text: &str) -> String {
     }
 }
 
-/// Parses a sequence of values, separated by white space. The first element of an array determines
-/// its type, by its suffix or its notation: `i32` for an integer and `f64` for a decimal without a
-/// suffix.
+/// Parses a sequence of values, separated by white space. The first element of an array determines its type, by its
+/// suffix or its notation: `i32` for an integer and `f64` for a decimal without a suffix.
 pub fn parse(text: &str) -> Result<Vec<HostValue>, TextError> {
     whole(text, Cursor::value)
 }

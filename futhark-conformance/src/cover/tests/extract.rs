@@ -11,9 +11,7 @@ use std::sync::LazyLock;
 
 /// The properties of a program that the list has.
 pub struct Features {
-    /// The constructs of the program.
     pub constructs: BTreeSet<Construct>,
-    /// Whether it compiles.
     pub compiles: bool,
     /// The tags of its first test block.
     pub tags: Vec<String>,
