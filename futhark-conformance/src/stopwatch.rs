@@ -24,7 +24,6 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts at zero.
     #[must_use]
     pub fn start(group: Pid) -> Stopwatch {
         Stopwatch {

@@ -173,7 +173,6 @@ fn works(env: &Env<'_>, context: &Context, before: &CheckResult<Answer<'_>>) -> 
     again(before, env, context)
 }
 
-/// A context must keep the contents of an array.
 fn keeps_array(env: &Env<'_>, context: &Context) -> CheckResult {
     match sample(env) {
         Ok(contents) => has(&upload(context, &contents)?, &contents),

@@ -444,7 +444,6 @@ impl Watch {
 mod tests {
     use super::*;
 
-    /// The events of cases after such earlier processes.
     fn events_after(
         earlier: &Earlier,
         checks: &[&str],

@@ -344,7 +344,6 @@ pub(crate) mod tests {
         death: Death,
     }
 
-    /// What follows the end of a child.
     fn after(state: &mut JobState, end: End) -> (Option<CaseResult>, bool) {
         state.earlier.ended.extend(end.ended);
         state.case = end.case;

@@ -324,7 +324,6 @@ mod tests {
         record
     }
 
-    /// A run with the compilers of the records.
     fn run(records: &[Record]) -> Report {
         let mut header = header();
         let labels = records.iter().map(|record| record.job.compiler.as_str());

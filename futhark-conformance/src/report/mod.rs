@@ -360,7 +360,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// The header that goes with it.
     pub(super) fn header() -> Header {
         Header {
             schema: SCHEMA,
@@ -376,7 +375,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// Writes the results of a run.
     pub(super) fn write(path: &Path, header: &Header, records: &[Record]) {
         let target = Target::new(path).unwrap();
         let mut report = JsonReport::create(target, header).unwrap();
@@ -386,7 +384,6 @@ pub(crate) mod tests {
         report.close(true).unwrap();
     }
 
-    /// The report of a run with this header and these records.
     pub(super) fn report_with(header: &Header, records: &[Record]) -> Report {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
@@ -399,7 +396,6 @@ pub(crate) mod tests {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
 
-    /// The report of a run with these records.
     pub(super) fn report(records: &[Record]) -> Report {
         report_with(&header(), records)
     }

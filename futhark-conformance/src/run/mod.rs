@@ -357,7 +357,6 @@ struct Plan<'c> {
     /// The first line of the report.
     header: Header,
     expectations: Expectations,
-    /// The results to compare with.
     baseline: Option<Report>,
 }
 

@@ -18,7 +18,6 @@ pub struct Features {
 }
 
 impl Features {
-    /// The features of a program, from its source and, if it compiles, its manifest.
     pub fn of(source: &str, compiled: Option<&Program>) -> Features {
         let mut found = Found::default();
         let blocks = TestBlocks::parse(source).unwrap_or_default();
@@ -219,7 +218,6 @@ impl Found {
         }
     }
 
-    /// How values are written.
     fn notation(&mut self, source: &Source) {
         static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
             let token = r#"[iuf](?:8|16|32|64)\b|empty|nan|inf|true|false|0[xb]|_|[0-9][eEpP]|"|\[\[|\[|--"#;
