@@ -54,15 +54,6 @@ entry histogram [n] (k: i64) (is: [n]i64) : [k]i32 =
   reduce_by_index (replicate k 0) (+) 0 is (replicate n 1)
 
 -- ==
--- entry: matmul
--- input { [[1f64, 2f64], [3f64, 4f64]] [[0f64, 1f64], [1f64, 0f64]] }
--- output { [[2f64, 1f64], [4f64, 3f64]] }
--- input { empty([0][2]f64) [[1f64], [2f64]] } output { empty([0][1]f64) }
--- input { empty([1][0]f64) empty([0][1]f64) } output { [[0f64]] }
-entry matmul [n] [m] [p] (a: [n][m]f64) (b: [m][p]f64) : [n][p]f64 =
-  map (\r -> map (\c -> f64.sum (map2 (*) r c)) (transpose b)) a
-
--- ==
 -- entry: any_all
 -- input { [true, false] } output { true false }
 -- input { [true, true] } output { true true }

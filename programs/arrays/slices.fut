@@ -2,14 +2,6 @@
 -- out of bounds is an error that shows the slice.
 
 -- ==
--- entry: middle
--- input { [1, 2, 3, 4, 5] 1i64 4i64 } output { [2, 3, 4] }
--- input { [1, 2, 3] 2i64 2i64 } output { empty([0]i32) }
--- input { [1, 2, 3] 1i64 4i64 } error: out of bounds
--- input { [1, 2, 3] -1i64 2i64 } error: out of bounds
-entry middle (xs: []i32) (i: i64) (j: i64) : []i32 = xs[i:j]
-
--- ==
 -- entry: stepped
 -- input { [0, 1, 2, 3, 4, 5, 6] } output { [0, 2, 4, 6] [6, 5, 4, 3, 2, 1, 0] [5, 3] }
 entry stepped [n] (xs: [n]i32) : ([]i32, []i32, []i32) = (xs[::2], xs[::-1], xs[n - 2:1:-2])

@@ -1,5 +1,5 @@
--- An index or a slice out of bounds is a program error with a message and never reads other
--- memory; the context remains usable.
+-- An index out of bounds is a program error with a message and never reads other memory; the
+-- context remains usable.
 
 -- ==
 -- entry: index
@@ -20,15 +20,6 @@ entry index (xs: []i32) (i: i64) : i32 = xs[i]
 -- input { [[1, 2], [3, 4]] 0i64 -1i64 } error: out of bounds
 -- input { empty([2][0]i32) 0i64 0i64 } error: out of bounds
 entry index2 (xss: [][]i32) (i: i64) (j: i64) : i32 = xss[i, j]
-
--- ==
--- entry: slice
--- input { [1, 2, 3] 1i64 3i64 } output { [2, 3] }
--- input { [1, 2, 3] 3i64 3i64 } output { empty([0]i32) }
--- input { [1, 2, 3] 1i64 4i64 } error: out of bounds
--- input { [1, 2, 3] -1i64 2i64 } error: out of bounds
--- input { [1, 2, 3] 2i64 1i64 } error: out of bounds
-entry slice (xs: []i32) (i: i64) (j: i64) : []i32 = xs[i:j]
 
 -- ==
 -- entry: update

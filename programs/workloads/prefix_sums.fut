@@ -19,14 +19,6 @@ def segmented [n] (flags: [n]bool) (xs: [n]i32) : [n]i32 =
   let add (f, x) (g, y) = (f || g, if g then y else x + y)
   in map (.1) (scan add (false, 0) (zip flags xs))
 
--- ==
--- entry: by_segment
--- input { [true, false, true, false, false] [1, 2, 3, 4, 5] } output { [1, 3, 3, 7, 12] }
--- input { [false, false] [1, 2] } output { [1, 3] }
--- input { empty([0]bool) empty([0]i32) } output { empty([0]i32) }
--- input { [true] [1, 2] } error: .*
-entry by_segment [n] (flags: [n]bool) (xs: [n]i32) : [n]i32 = segmented flags xs
-
 -- The sum of n numbers after eight rounds: a scan of all and a scan of segments in each.
 -- ==
 -- entry: rounds
