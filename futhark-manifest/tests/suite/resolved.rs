@@ -261,42 +261,40 @@ fn kind(schema: &Value) -> String {
     }
 }
 
+/// An array of scalars in full, and of each other kind the members that it has beyond those of all types.
 fn examples_of_types(text: &mut String) {
     let program = faultless(&fixture("0.26.4"), "0.26.4").to_json();
+    let mut array = named(&program["types"], "[]i32").clone();
+    array["functions"]
+        .as_array_mut()
+        .expect("functions")
+        .truncate(1);
+    text.push_str("An array of scalars, `[]i32`, with the first of its functions only:\n\n");
+    example(text, &array);
+    text.push_str("The members that only some kinds have, in other types of this program (the kind `opaque` has none):\n\n");
+    text.push_str("| type | members |\n|---|---|\n");
     for (title, name) in [
-        ("An array of scalars, `[]i32`", "[]i32"),
         (
-            "A record, `type cell = {level: i32, tags: []i32}`",
+            "`type cell = {level: i32, tags: []i32}`",
             "{level: i32, tags: []i32}",
         ),
-        ("A tuple, `type minmax = (i32, i32)`", "minmax"),
-        ("The unit type", "()"),
+        ("`type minmax = (i32, i32)`", "minmax"),
+        ("`()`", "()"),
         (
-            "A sum, `type state = #dead | #live cell | #shut i32 bool`",
+            "`type state = #dead \\| #live cell \\| #shut i32 bool`",
             "state",
         ),
-        (
-            "An array of records, `[]cell`",
-            "[]{level: i32, tags: []i32}",
-        ),
-        ("An array of other values, `[][]state`", "[][]state"),
+        ("`[]cell`", "[]{level: i32, tags: []i32}"),
+        ("`[][]state`", "[][]state"),
     ] {
-        let mut ty = named(&program["types"], name).clone();
-        let functions = ty["functions"].as_array_mut().expect("functions");
-        if name == "[]i32" {
-            let _ = write!(text, "{title}, with the first of its functions only:\n\n");
-            functions.drain(1..);
-        } else {
-            let _ = write!(text, "{title}, without its functions:\n\n");
-            functions.clear();
+        let mut members = named(&program["types"], name).clone();
+        let object = members.as_object_mut().expect("an object");
+        for member in ["name", "doc", "unknown", "c_type", "c_struct", "functions"] {
+            object.remove(member);
         }
-        example(text, &ty);
+        let _ = writeln!(text, "| {title} | `{members}` |");
     }
-    let opaque = faultless(&fixture("0.20.3"), "0.20.3").to_json();
-    let mut ty = named(&opaque["types"], "model").clone();
-    ty["functions"] = json!([]);
-    text.push_str("A type whose structure is not known, without its functions:\n\n");
-    example(text, &ty);
+    text.push('\n');
 }
 
 /// Each operation with its meaning and a declaration.
