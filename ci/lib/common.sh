@@ -113,6 +113,15 @@ parse_shard() {
     index=${1%/*} count=${1#*/}
 }
 
+# crate_of_template FOLDER: makes a crate from the template, my-crate, beside a link to this repository, as its manifest says.
+crate_of_template() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    ln -s "$root" "$1/futhark-rust"
+    cp -r "$root/futhark-safe/template" "$1/my-crate"
+    printf '\n[workspace]\n' >>"$1/my-crate/Cargo.toml" # The folder can be inside of another workspace.
+}
+
 # build_conformance: sets $conformance to the program. The gate sets CONFORMANCE_PROGRAM to the one
 # that its tests built, and a matrix of runners to the one that its first job built.
 build_conformance() {
