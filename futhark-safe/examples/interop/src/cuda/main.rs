@@ -9,7 +9,6 @@
 mod shared;
 
 use std::error::Error;
-use std::process::ExitCode;
 
 use cudarc::driver::{CudaContext, DevicePtr as _, LaunchConfig, PushKernelArg as _, result, sys};
 use futhark_safe::{Backend, Config, RawMemory};
@@ -27,17 +26,7 @@ extern "C" __global__ void add(const int *in, int *out, int n) {
 }
 "#;
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     // A number, so that cudarc uses the same device.
     let config = Config::new().backend(Backend::Cuda).device_number(0);
     let ctx = interop::Context::new(&config)?;

@@ -8,7 +8,6 @@ mod cl;
 
 use std::env;
 use std::error::Error;
-use std::process::ExitCode;
 use std::ptr::NonNull;
 
 use cl::Cl;
@@ -21,16 +20,13 @@ futhark_safe::include_program!(interop);
 /// The number of elements.
 const N: i32 = 1000;
 
-fn main() -> ExitCode {
+fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the process has no other thread yet.
     unsafe { select_library() };
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    // The error of a missing library says what to install.
+    interop::Context::devices(Backend::OpenCl)?;
+    queue_of_opencl3()?;
+    queue_of_futhark()
 }
 
 /// Makes opencl3 load the library that Futhark loads, because handles of one are not valid in another.
@@ -46,13 +42,6 @@ unsafe fn select_library() {
         // SAFETY: as above.
         None => unsafe { env::remove_var("OPENCL_DYLIB_PATH") },
     }
-}
-
-fn run() -> Result<(), Box<dyn Error>> {
-    // The error of a missing library says what to install.
-    interop::Context::devices(Backend::OpenCl)?;
-    queue_of_opencl3()?;
-    queue_of_futhark()
 }
 
 /// opencl3 creates the queue; Futhark gets it by `Config::command_queue`, and ends first.

@@ -1,26 +1,11 @@
 //! Runs the binaries.
 
-use std::io::Write as _;
+#[path = "../../../../../futhark-conformance/tests/support/needs.rs"]
+mod needs;
+
 use std::process::Command;
 
-/// If set, as in the gate, a test that cannot run fails instead of being skipped.
-const INSIST: &str = "FUTHARK_TESTS_NEED_COMPILERS";
-
-/// The value, or `None` and a message on the standard error: the test is skipped.
-///
-/// # Panics
-/// If tests must not be skipped.
-pub fn or_skip<T>(found: Result<T, String>) -> Option<T> {
-    found
-        .map_err(|why| {
-            assert!(std::env::var_os(INSIST).is_none(), "{why}");
-            let thread = std::thread::current();
-            let test = thread.name().unwrap_or("a test");
-            // Written directly: the test harness hides the output of `eprintln!`.
-            let _ = writeln!(std::io::stderr(), "skipped {test}: {why}");
-        })
-        .ok()
-}
+pub use needs::or_skip;
 
 /// What the command prints on its standard output, if it succeeds, or otherwise on its standard error.
 pub fn run(command: &mut Command) -> Result<String, String> {
