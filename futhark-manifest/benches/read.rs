@@ -1,24 +1,15 @@
 //! The throughput of reading and checking manifests, in bytes of text.
 //!
-//! `cargo bench -p futhark-manifest --all-features` first compiles programs of the corpus to find
-//! the biggest manifest (a minute), then measures (two minutes);
-//! `-- 10000/` measures only the generated manifest of that size. Each size has
+//! `cargo bench -p futhark-manifest --all-features` measures generated manifests (two minutes), `-- 10000/`
+//! only the one of that size. Each size has
 //!
 //! - `value`: serde_json reads the text into a `Value`, for comparison;
 //! - `parse`: [`Manifest::parse`];
 //! - `resolve`: the same, and then [`Manifest::into_program`];
 //! - `schema`: [`schema::validate`] of a `Value` that was read before.
 
-#[path = "../tests/suite/common.rs"]
-#[expect(dead_code, reason = "the tests use all of it")]
-mod common;
-#[path = "../tests/suite/corpus.rs"]
-#[expect(dead_code, reason = "the tests use all of it")]
-mod corpus;
 #[path = "../tests/suite/made.rs"]
 mod made;
-#[path = "../tests/suite/toolchain.rs"]
-mod toolchain;
 
 use std::hint::black_box;
 
@@ -31,10 +22,6 @@ const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    match biggest_of_the_corpus() {
-        Some(text) => measure(&mut criterion, "corpus", &text),
-        None => println!("skipped: the biggest manifest of the corpus needs a compiler"),
-    }
     for size in SIZES {
         measure(&mut criterion, &size.to_string(), &made::manifest(size));
     }
@@ -62,12 +49,4 @@ fn measure(criterion: &mut Criterion, name: &str, text: &str) {
         b.iter(|| schema::validate(black_box(&value)).unwrap());
     });
     group.finish();
-}
-
-fn biggest_of_the_corpus() -> Option<String> {
-    println!("compiling the corpus");
-    let manifests = toolchain::manifests_of_the_corpus()
-        .iter()
-        .map(|path| common::read(path));
-    manifests.max_by_key(String::len)
 }
