@@ -36,18 +36,3 @@ entry weighted (a: i8)
   + 14 * f64.f32 n[0, 0]
   + 15 * f64.i64 o
   + 16 * f64.i64 p
-
--- ==
--- entry: backwards
--- input { 1 2 3 4 5 6 7 8 9 10 } output { 10 9 8 7 6 5 4 3 2 1 }
-entry backwards (a: i32)
-                (b: i32)
-                (c: i32)
-                (d: i32)
-                (e: i32)
-                (f: i32)
-                (g: i32)
-                (h: i32)
-                (i: i32)
-                (j: i32) : (i32, i32, i32, i32, i32, i32, i32, i32, i32, i32) =
-  (j, i, h, g, f, e, d, c, b, a)

@@ -32,16 +32,3 @@ entry shifted (a: i32)
               (b: i32) : (i32, i32, i32, i32, i32, i32, i32) =
   let r = shift (make a a1 a10 a2 ab a_b b)
   in (r.a, r.a1, r.a10, r.a2, r.ab, r.a_b, r.b)
-
--- ==
--- entry: two_of_them
--- input { 1 2 3 4 5 6 7 } output { 3 6 }
-entry two_of_them (a: i32)
-                  (a1: i32)
-                  (a10: i32)
-                  (a2: i32)
-                  (ab: i32)
-                  (a_b: i32)
-                  (b: i32) : (i32, i32) =
-  let r = make a a1 a10 a2 ab a_b b
-  in (get_a10 r, get_a_b r)

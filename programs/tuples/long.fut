@@ -26,22 +26,3 @@ entry weigh (t: twelve) : i32 =
 entry fields (n: i32) : (i32, i32, i32) =
   let t = (count_up n).t
   in (tenth t, second t, weigh t)
-
--- ==
--- entry: weighed
--- input { 1 0 0 0 0 0 0 0 0 0 0 0 } output { 1 }
--- input { 0 0 0 0 0 0 0 0 0 0 1 0 } output { 11 }
--- input { 0 0 0 0 0 0 0 0 0 0 0 1 } output { 12 }
-entry weighed (a: i32)
-              (b: i32)
-              (c: i32)
-              (d: i32)
-              (e: i32)
-              (f: i32)
-              (g: i32)
-              (h: i32)
-              (i: i32)
-              (j: i32)
-              (k: i32)
-              (l: i32) : i32 =
-  weigh (a, b, c, d, e, f, g, h, i, j, k, l)
