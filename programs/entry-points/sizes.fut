@@ -2,12 +2,6 @@
 -- corresponding arrays.
 
 -- ==
--- entry: shape
--- input { [[[1i8, 2i8, 3i8], [4i8, 5i8, 6i8]]] } output { [1i64, 2i64, 3i64] }
--- input { empty([4][0][7]i8) } output { [4i64, 0i64, 7i64] }
-entry shape [a] [b] [c] (_: [a][b][c]i8) : [3]i64 = [a, b, c]
-
--- ==
 -- entry: blocks
 -- input { 2i64 [1, 2, 3, 4, 5, 6] } output { [[1, 2], [3, 4], [5, 6]] }
 -- input { 4i64 [1, 2, 3, 4, 5, 6] } error: .

@@ -32,13 +32,6 @@ entry many (x: i8) : (i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, bool)
   , x != 0
   )
 
--- Returns the same value twice, as two handles that may be freed in either order.
--- ==
--- entry: twice
--- input { [1, 2] } output { [1, 2] [1, 2] }
--- input { empty([0]i32) } output { empty([0]i32) empty([0]i32) }
-entry twice (xs: []i32) : ([]i32, []i32) = (xs, xs)
-
 -- ==
 -- entry: ranks
 -- input { 2i64 } output { 2i64 [0i64, 1i64] [[0i64, 0i64], [0i64, 1i64]] }

@@ -11,6 +11,7 @@ entry views [n] [m] (xss: [n][m]i32) : ([][]i32, []i32, []i32, []i32, [][]i32) =
 -- ==
 -- entry: twice
 -- input { [1, 2] } output { [1, 2] [1, 2] [2, 1] }
+-- input { empty([0]i32) } output { empty([0]i32) empty([0]i32) empty([0]i32) }
 entry twice (xs: []i32) : ([]i32, []i32, []i32) = (xs, xs, reverse xs)
 
 -- ==

@@ -15,14 +15,6 @@ entry id_bool (x: bool) : bool = x
 entry connectives (x: bool) (y: bool) : (bool, bool, bool) = (x && y, x || y, x != y)
 
 -- ==
--- entry: from_i32
--- input { 0 } output { false }
--- input { 1 } output { true }
--- input { 2 } output { true }
--- input { -2147483648 } output { true }
-entry from_i32 (x: i32) : bool = bool.i32 x
-
--- ==
 -- entry: to_integers
 -- input { true } output { 1i8 1i64 1u8 1f64 }
 -- input { false } output { 0i8 0i64 0u8 0f64 }

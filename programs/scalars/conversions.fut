@@ -29,7 +29,8 @@ entry rounded (x: i64) : (i64, i64) = (i64.f32 (f32.i64 x), i64.f64 (f64.i64 x))
 -- ==
 -- entry: truth
 -- input { 0i32 } output { false 0i32 0f32 }
--- input { -3i32 } output { true 1i32 1f32 }
+-- input { 1i32 } output { true 1i32 1f32 }
+-- input { -2147483648i32 } output { true 1i32 1f32 }
 entry truth (x: i32) : (bool, i32, f32) =
   let b = bool.i32 x
   in (b, i32.bool b, f32.bool b)
