@@ -130,6 +130,12 @@ build_conformance() {
         cargo build --quiet --release --locked --manifest-path "$root/Cargo.toml" -p futhark-conformance
 }
 
+# Cargo runs build scripts again for clippy, which needs the modules of the test programs, but not their libraries.
+clippy_and_documentation() {
+    FUTHARK_SAFE_FACE_ONLY=1 cargo clippy --workspace --all-targets --all-features --locked -- -D warnings &&
+        RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features --locked
+}
+
 # ci/setup installs everything but Rust, which only builds our own programs.
 need_cargo() {
     [ -n "${CONFORMANCE_PROGRAM:-}" ] || have cargo || die "cargo is not on PATH: install Rust 1.89 or newer (rustup, or your system's package) and run this again"
