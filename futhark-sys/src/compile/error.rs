@@ -114,12 +114,16 @@ impl Error {
 }
 
 #[cfg(test)]
-impl Error {
-    /// Asserts that it refuses generated code of version 0.26.1 in an unknown form, and says these words.
-    pub(crate) fn refuses_a_form_of_0_26_1(&self, words: &[&str]) {
-        assert_eq!(self.kind(), ErrorKind::Layout, "{self}");
-        for word in [words, &["0.26.1", "UPGRADING.md"]].concat() {
-            assert!(self.to_string().contains(word), "no `{word}` in: {self}");
+mod tests {
+    use super::*;
+
+    impl Error {
+        /// Asserts that it refuses generated code of version 0.26.1 in an unknown form, and says these words.
+        pub(crate) fn refuses_a_form_of_0_26_1(&self, words: &[&str]) {
+            assert_eq!(self.kind(), ErrorKind::Layout, "{self}");
+            for word in [words, &["0.26.1", "UPGRADING.md"]].concat() {
+                assert!(self.to_string().contains(word), "no `{word}` in: {self}");
+            }
         }
     }
 }
