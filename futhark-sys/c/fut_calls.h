@@ -4,7 +4,7 @@
 // --- The end of a call ---------------------------------------------------------
 
 // Whether there is an error, a failed worker or output, whatever the return code is.
-static inline bool fut_disturbed(struct fut_context *c) {
+FUT_INLINE bool fut_disturbed(struct fut_context *c) {
 #if FUT_MULTICORE
   if (FUT_UNLIKELY(fut_crew_is_dead(&c->crew)))
     return true;
@@ -63,6 +63,7 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 
 // Calls a function of the table under a guard. All calls share it: the C compiler takes about as long for a function
 // of its own around each wrapper as for the wrapper, and optimises worse around each call of _setjmp.
+FUT_END_OURS  // one small function, which each call runs
 static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_context *c, void *const *out,
                                                    const void *const *in) {
   FUT_ENTER(c)
@@ -70,6 +71,7 @@ static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_con
   fut_pop_guard();
   return status;
 }
+FUT_BEGIN_OURS
 
 // Ends a wrapper. `...` frees the results of a failed call.
 #define FUT_LEAVE(c, rc, ...)                        \

@@ -13,6 +13,9 @@
 
 #include "futhark_table.h"
 
+// Also into functions that are compiled with other options (FUT_BEGIN_OURS).
+#define FUT_INLINE static inline __attribute__((always_inline))
+
 // --- The memory of a context ------------------------------------------------------
 // A lost context is never entered again, so the runtime's own teardown cannot run. Instead, the
 // hooks of malloc and free (fut_hooks.h) put a header before each block and keep the blocks in a
@@ -57,7 +60,7 @@ static void fut_heap_init(struct fut_heap *heap) {
   heap->blocks.next = heap->blocks.previous = &heap->blocks;
 }
 
-static inline void fut_block_link(struct fut_heap *heap, struct fut_block *b) {
+FUT_INLINE void fut_block_link(struct fut_heap *heap, struct fut_block *b) {
   b->next = heap->blocks.next;
   b->previous = &heap->blocks;
   b->next->previous = b;
@@ -67,7 +70,7 @@ static inline void fut_block_link(struct fut_heap *heap, struct fut_block *b) {
 #endif
 }
 
-static inline void fut_block_unlink(struct fut_block *b) {
+FUT_INLINE void fut_block_unlink(struct fut_block *b) {
   b->next->previous = b->previous;
   b->previous->next = b->next;
 }
@@ -213,7 +216,7 @@ static __thread struct {
   struct fut_guard *guard;    // innermost guarded call
   struct fut_worker *worker;  // set on worker threads
   struct fut_context *lent;   // the most recently lent context
-  struct fut_text *text;
+  struct fut_text *text;      // of a worker thread
   size_t wanted;              // not 0: the caller handles NULL for a request of this size (fut_no_memory in fut_hooks.h)
   bool zero;                  // fresh memory is zeroed: see fut_context_start
   uint32_t n_held;
@@ -253,9 +256,15 @@ static void fut_fail(struct fut_context *c, char *words, char *text) {
   c->failures[0].text = text;
 }
 
+// The text of this thread; NULL outside of calls.
+static struct fut_text *fut_own_text(void) {
+  struct fut_guard *g = fut_self.guard;
+  return fut_self.text != NULL || g == NULL ? fut_self.text : &g->context->text;
+}
+
 // The text that the runtime printed on this thread, without trailing line breaks.
 static const char *fut_printed(void) {
-  struct fut_text *t = fut_self.text;
+  struct fut_text *t = fut_own_text();
   if (t == NULL || t->length == 0)
     return "";
   while (t->length > 0 && (t->bytes[t->length - 1] == '\n' || t->bytes[t->length - 1] == ' '))
@@ -275,7 +284,7 @@ static void fut_flush_text(struct fut_text *t) {
 
 // Prints to the log of the runtime, whose stream is stderr.
 static int fut_print_log(const char *format, va_list args) {
-  struct fut_text *t = fut_self.text;
+  struct fut_text *t = fut_own_text();
   if (t == NULL || t->log->write == NULL)
     return vfprintf(stderr, format, args);
   char *text = NULL;
@@ -290,7 +299,7 @@ static int fut_print_log(const char *format, va_list args) {
 }
 
 static void fut_print(const char *format, va_list args) {
-  struct fut_text *t = fut_self.text;
+  struct fut_text *t = fut_own_text();
   if (t == NULL) {
     vfprintf(stderr, format, args);
     return;
@@ -335,8 +344,9 @@ _Noreturn static void fut_fatal(const char *reason) {
   snprintf(why, sizeof why, "%s%s%s", earlier.words == NULL ? "" : earlier.words, earlier.words == NULL ? "" : "; then ",
            reason);
   snprintf(said, sizeof said, "%s%s", earlier.text == NULL ? "" : earlier.text, fut_printed());
-  if (fut_self.text != NULL)
-    fut_self.text->length = 0;
+  struct fut_text *t = fut_own_text();
+  if (t != NULL)
+    t->length = 0;
 #if FUT_MULTICORE
   if (fut_self.worker != NULL)
     fut_worker_stop(why, said);
@@ -384,8 +394,8 @@ static void fut_note_fork(void) { fut_forks++; }
 
 static void fut_watch_forks(void) { pthread_atfork(NULL, NULL, fut_note_fork); }
 
-static inline bool fut_is_closed(const struct fut_context *c) {
-  return c->lost | (c->forks != fut_forks);
+FUT_INLINE bool fut_is_closed(const struct fut_context *c) {
+  return c->lost || c->forks != fut_forks;
 }
 
 static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
@@ -428,20 +438,18 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   fut_guard_here.outer = fut_self.guard;        \
   fut_guard_here.context = (c);                 \
   fut_self.guard = &fut_guard_here;             \
-  fut_self.text = &(c)->text;                   \
   FUT_DEVICE_BEFORE()                           \
   if (FUT_UNLIKELY(FUT_SETJMP(fut_guard_here.target) != 0)) \
     return fut_after_jump(c);                   \
   FUT_BEGIN(c)                                  \
   FUT_DEVICE_OF(c)
 
-static inline void fut_pop_guard(void) {
+FUT_INLINE void fut_pop_guard(void) {
   FUT_CALL_ENDS();
 #if FUT_HAS_CURRENT
   fut_device_after(fut_self.guard->current);
 #endif
   fut_self.guard = fut_self.guard->outer;
-  fut_self.text = fut_self.guard == NULL ? NULL : &fut_self.guard->context->text;
 }
 
 static int32_t fut_after_jump(struct fut_context *c) {

@@ -111,6 +111,8 @@ __attribute__((noinline, cold)) static void *fut_no_memory(size_t size) {
   fut_fatal(why);
 }
 
+FUT_END_OURS  // which short calls do for most of their time
+
 static inline void *fut_memory(void *p, size_t size) {
   return FUT_UNLIKELY(p == NULL) ? fut_no_memory(size) : p;
 }
@@ -239,6 +241,8 @@ static __attribute__((noinline)) char *fut_strdup(const char *s) {
   size_t n = strlen(s) + 1;
   return memcpy(fut_malloc(n), s, n);
 }
+
+FUT_BEGIN_OURS
 
 // In place of the data of a new array whose elements the caller writes later (FUT_WRAP_NEW). Not NULL,
 // because generated code adds an offset to the address. Not constant, because equal constants can have
