@@ -199,14 +199,16 @@ impl Core {
     /// If this thread holds it, having lent the context to plain calls.
     #[inline]
     pub(super) fn locked(&self) -> Locked<'_> {
-        self.try_locked().unwrap_or_else(|| {
-            assert!(
-                *self.lent() != Some(thread::current().id()),
-                "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before \
-                 or after"
-            );
-            self.locked_at_once()
-        })
+        self.try_locked().unwrap_or_else(|| self.wait_for_lock())
+    }
+
+    #[cold]
+    fn wait_for_lock(&self) -> Locked<'_> {
+        assert!(
+            *self.lent() != Some(thread::current().id()),
+            "a safe call was made inside of `with_raw` on the same context, which would deadlock: make it before or after"
+        );
+        self.locked_at_once()
     }
 
     /// Takes the lock, without the check for plain calls, which panics.
@@ -536,6 +538,14 @@ impl Locked<'_> {
         self.core.table
     }
 
+    #[cold]
+    fn free_list(&mut self) {
+        while self.core.any_dropped.swap(false, Ordering::AcqRel) {
+            let dropped = std::mem::take(&mut *self.core.dropped());
+            dropped.iter().for_each(|dropped| self.free(dropped));
+        }
+    }
+
     /// Frees a value that no handle holds any more.
     pub(super) fn free(&mut self, to_free: &ToFree) {
         self.state.progress.release(to_free.serial);
@@ -647,10 +657,8 @@ impl Drop for Locked<'_> {
     /// Frees the values that were dropped meanwhile, before the lock is released.
     #[inline]
     fn drop(&mut self) {
-        let any = &self.core.any_dropped;
-        while any.load(Ordering::Relaxed) && any.swap(false, Ordering::AcqRel) {
-            let dropped = std::mem::take(&mut *self.core.dropped());
-            dropped.iter().for_each(|dropped| self.free(dropped));
+        if self.core.any_dropped.load(Ordering::Relaxed) {
+            self.free_list();
         }
     }
 }
