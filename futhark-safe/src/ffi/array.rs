@@ -25,23 +25,31 @@ use crate::error::{Error, ErrorKind, Result, counted};
 pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
     let mut sizes = shape.iter().map(|&dim| dim.max(1));
     let bytes = sizes.try_fold(elem.size(), usize::checked_mul);
-    if bytes.is_none_or(|bytes| i64::try_from(bytes).is_err()) {
-        let message = format!(
-            "an array of shape {shape:?} and element type {elem} is larger than any memory"
-        );
-        return Err(Error::invalid(NEW, message));
+    match bytes.is_some_and(|bytes| i64::try_from(bytes).is_ok()) {
+        true => Ok(shape.iter().product()),
+        false => Err(too_large(shape, elem)),
     }
-    Ok(shape.iter().product())
+}
+
+#[cold]
+fn too_large(shape: &[usize], elem: ElemType) -> Error {
+    let message =
+        format!("an array of shape {shape:?} and element type {elem} is larger than any memory");
+    Error::invalid(NEW, message)
 }
 
 pub(crate) fn expect_count(shape: &[usize], elem: ElemType, n: usize) -> Result<()> {
-    let expected = elements(shape, elem)?;
-    if expected == n {
-        return Ok(());
+    match elements(shape, elem)? {
+        expected if expected == n => Ok(()),
+        expected => Err(wrong_count(shape, expected, n)),
     }
+}
+
+#[cold]
+fn wrong_count(shape: &[usize], expected: usize, got: usize) -> Error {
     let expected = counted(expected, "element");
-    let message = format!("shape {shape:?} has {expected}, got {n}");
-    Err(Error::invalid(NEW, message))
+    let message = format!("shape {shape:?} has {expected}, got {got}");
+    Error::invalid(NEW, message)
 }
 
 /// The number of elements of an existing array of this shape.
@@ -194,12 +202,14 @@ pub(super) fn length_of_dims(dims: &[i64], size: usize) -> Option<usize> {
 
 #[inline]
 pub(super) fn length_of<T: Element>(array: &Handle, operation: &'static str) -> Result<usize> {
-    let (elem, n) = length(array, operation)?;
-    if elem != T::ELEM {
+    let ty = array.table_type().raw();
+    if (ty.kind, ty.elem) != (FUT_ARRAY, T::ELEM as u32) {
+        let elem = elem_of(array, operation)?;
         let message = format!("expected elements of type {elem}, got {}", T::ELEM);
         return Err(Error::invalid(operation, message));
     }
-    Ok(n)
+    let dims = dims(array, operation)?;
+    length_of_dims(dims, size_of::<T>()).ok_or_else(|| impossible(dims, operation))
 }
 
 /// Which side checks the bounds of an index.
