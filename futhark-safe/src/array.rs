@@ -174,8 +174,8 @@ impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {
         Output::value(<P as HasArray<T, R>>::TYPE)
     }
 
-    fn finish(output: Output) -> Self {
-        Array::from_handle(output.into_handle())
+    fn finish(output: &mut Output) -> Self {
+        Array::from_handle(output.take_handle())
     }
 }
 

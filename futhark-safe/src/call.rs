@@ -119,7 +119,7 @@ pub trait Receive: Sized {
     fn output() -> Output;
     /// The result, after a call that succeeded.
     #[doc(hidden)]
-    fn finish(output: Output) -> Self;
+    fn finish(output: &mut Output) -> Self;
 }
 
 macro_rules! receive_scalars {
@@ -131,8 +131,8 @@ macro_rules! receive_scalars {
             }
 
             #[inline]
-            fn finish(output: Output) -> Self {
-                Self::from_c(output.into_scalar())
+            fn finish(output: &mut Output) -> Self {
+                Self::from_c(output.to_scalar())
             }
         }
     )*};
@@ -156,8 +156,8 @@ impl<T: Receive> Slot<T> {
     }
 
     /// The result. Only after a call that succeeded.
-    pub fn finish(self) -> T {
-        T::finish(self.0)
+    pub fn finish(mut self) -> T {
+        T::finish(&mut self.0)
     }
 }
 
@@ -170,14 +170,14 @@ pub fn get<P: Program, T: Receive, const N: usize>(
 ) -> Result<T> {
     let mut output = T::output();
     context.core().call(function, inputs, &mut [&mut output])?;
-    Ok(T::finish(output))
+    Ok(T::finish(&mut output))
 }
 
 /// Calls function number `function` on a value: reads a field, or the only part of a variant.
 pub fn part<V: Value, T: Receive>(value: &V, function: usize) -> Result<T> {
     let mut output = T::output();
     parts(value, function, &mut [&mut output])?;
-    Ok(T::finish(output))
+    Ok(T::finish(&mut output))
 }
 
 /// Calls function number `function` on a value: reads the parts of a variant.

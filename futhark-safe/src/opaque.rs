@@ -73,8 +73,8 @@ impl<G: OpaqueTag> Receive for G {
         Output::value(G::TYPE)
     }
 
-    fn finish(output: Output) -> Self {
-        Opaque::from_handle(output.into_handle()).into()
+    fn finish(output: &mut Output) -> Self {
+        Opaque::from_handle(output.take_handle()).into()
     }
 }
 

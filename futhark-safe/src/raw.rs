@@ -208,7 +208,7 @@ impl<'a, C: RawContext> Raw<'a, C> {
         // SAFETY: the caller's promise about the pointer is that of `Lent::adopt`, and `RawValue`
         // promises that its type is `types()[TYPE]`.
         let handle = unsafe { self.lent.adopt(pointer.cast(), S::TYPE) }?;
-        Ok(S::Value::finish(Output::of(handle)))
+        Ok(S::Value::finish(&mut Output::of(handle)))
     }
 }
 

@@ -201,9 +201,9 @@ impl Library {
         let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
         core.call_dynamic(self.function(cfun)?, inputs, &mut places)?;
         let values = outputs.into_iter().zip(results);
-        let values = values.map(|(output, ty)| match ty {
-            TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.into_scalar())),
-            TypeRef::Type(_) => self.value(output.into_handle()),
+        let values = values.map(|(mut output, ty)| match ty {
+            TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.to_scalar())),
+            TypeRef::Type(_) => self.value(output.take_handle()),
         });
         Ok(values.collect())
     }

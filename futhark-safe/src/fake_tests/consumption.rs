@@ -80,7 +80,7 @@ fn consumption_does_not_change_records_fields_or_payloads() {
         let (mut payload, mut number) = (Output::value(INTS), Output::scalar(ElemType::I32));
         let outputs = &mut [&mut payload, &mut number];
         call(&core, destruct, [Input::Observed(&line)], outputs).unwrap();
-        assert_eq!(read(&payload.into_handle()).unwrap(), [9, 2]);
+        assert_eq!(read(&payload.take_handle()).unwrap(), [9, 2]);
         assert_eq!(read(&again).unwrap(), [4, 2]);
         assert_eq!(world.take_copies(), 3);
     }

@@ -189,7 +189,7 @@ fn the_result_of_an_earlier_call_is_freed_before_the_call() {
             call(core, set_first, inputs, &mut [&mut output]).unwrap();
         }
         assert_eq!(world.values(), 1);
-        assert_eq!(read(&output.into_handle()).unwrap(), [9, 2]);
+        assert_eq!(read(&output.take_handle()).unwrap(), [9, 2]);
     }
 }
 

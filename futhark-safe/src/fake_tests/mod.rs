@@ -131,7 +131,7 @@ fn value<'a>(
     let function = function(core, name);
     let mut output = Output::value(result_type(core, function, 0));
     call(core, function, inputs, &mut [&mut output])?;
-    Ok(output.into_handle())
+    Ok(output.take_handle())
 }
 
 fn two_values<'a>(
@@ -142,7 +142,7 @@ fn two_values<'a>(
     let function = function(core, name);
     let [mut a, mut b] = [0, 1].map(|i| Output::value(result_type(core, function, i)));
     call(core, function, inputs, &mut [&mut a, &mut b])?;
-    Ok((a.into_handle(), b.into_handle()))
+    Ok((a.take_handle(), b.take_handle()))
 }
 
 fn int<'a>(
@@ -152,7 +152,7 @@ fn int<'a>(
 ) -> Result<i32> {
     let mut output = Output::scalar(ElemType::I32);
     call(core, function(core, name), inputs, &mut [&mut output])?;
-    Ok(i32::from_c(output.into_scalar()))
+    Ok(i32::from_c(output.to_scalar()))
 }
 
 fn call<'a>(

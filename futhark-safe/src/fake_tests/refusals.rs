@@ -113,7 +113,7 @@ fn calls_can_have_many_arguments_and_results() {
     let mut outputs: Vec<&mut Output> = scalars.iter_mut().collect();
     outputs.insert(8, &mut array);
     call(&core, function(&core, "entry_rotate"), inputs, &mut outputs).unwrap();
-    let scalars = scalars.map(|output| i32::from_c(output.into_scalar()));
+    let scalars = scalars.map(|output| i32::from_c(output.to_scalar()));
     assert_eq!(scalars, [2, 3, 4, 5, 6, 7, 8, 9, 1]);
-    assert_eq!(read(&array.into_handle()).unwrap(), [7, 8]);
+    assert_eq!(read(&array.take_handle()).unwrap(), [7, 8]);
 }

@@ -137,8 +137,8 @@ impl Walk<'_> {
         let destruct = function(self.core, "destruct_opaque_shape_line");
         let outputs = &mut [&mut xs, &mut n];
         call(self.core, destruct, [Input::Observed(line)], outputs)?;
-        let n = i32::from_c(n.into_scalar());
-        Ok(Content::Line(read(&xs.into_handle())?, n))
+        let n = i32::from_c(n.to_scalar());
+        Ok(Content::Line(read(&xs.take_handle())?, n))
     }
 
     fn alias(&mut self) {

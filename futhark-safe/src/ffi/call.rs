@@ -9,7 +9,6 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::array::describe;
 use super::context::{Core, Failed, Locked, Stage};
-use super::progress::Serial;
 use super::trace;
 use super::value::{Handle, make_unique, returned};
 use crate::elem::Scalar8;
@@ -54,10 +53,18 @@ impl Input<'_> {
     /// The pointer for C. Null: the call refuses the argument, and `Core::refusal` tells why.
     #[inline]
     fn pointer(&self, core: &Arc<Core>, slot: &c::Slot) -> *const c_void {
-        let handle = match self {
+        match self {
             Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
-                return ptr::from_ref(&scalar.bytes).cast();
+                ptr::from_ref(&scalar.bytes).cast()
             }
+            Input::Scalar(_) => ptr::null(),
+            _ => self.value_pointer(core, slot),
+        }
+    }
+
+    #[inline(never)] // One test finds scalars, where the compiler would make a table of jumps.
+    fn value_pointer(&self, core: &Arc<Core>, slot: &c::Slot) -> *const c_void {
+        let handle = match self {
             Input::Scalar(_) => return ptr::null(),
             Input::Observed(_) if slot.flags & FUT_CONSUMED != 0 => return ptr::null(),
             Input::Observed(handle) => handle,
@@ -74,8 +81,8 @@ impl Input<'_> {
 /// A result of a call, empty before it.
 pub struct Output {
     ty: u32,
-    scalar: Scalar8,
-    value: *mut c_void,
+    /// The place where C writes the result, a pointer or a scalar of at most eight bytes.
+    place: *mut c_void,
     handle: Option<Handle>,
 }
 
@@ -90,8 +97,7 @@ impl Output {
     fn new(ty: u32) -> Output {
         Output {
             ty,
-            scalar: Scalar8::default(),
-            value: ptr::null_mut(),
+            place: ptr::null_mut(),
             handle: None,
         }
     }
@@ -108,19 +114,20 @@ impl Output {
 
     /// The result of a call of C code.
     pub(crate) fn of(value: Handle) -> Output {
-        Output {
-            handle: Some(value),
-            ..Output::new(0)
-        }
+        let mut output = Output::new(0);
+        output.handle = Some(value);
+        output
     }
 
     /// After a call that succeeded.
-    pub(crate) fn into_scalar(self) -> Scalar8 {
-        self.scalar
+    #[inline]
+    pub(crate) fn to_scalar(&self) -> Scalar8 {
+        Scalar8(self.place.addr().to_ne_bytes())
     }
 
-    pub(crate) fn into_handle(self) -> Handle {
-        self.handle.expect("a call that succeeded has its results")
+    pub(crate) fn take_handle(&mut self) -> Handle {
+        let handle = self.handle.take();
+        handle.expect("a call that succeeded has its results")
     }
 
     fn is_value(&self) -> bool {
@@ -197,18 +204,19 @@ impl Core {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
         let consumes = self.check_inputs(function, inputs, arguments)?;
-        for (i, (output, slot)) in outputs.iter_mut().zip(function.outputs()).enumerate() {
+        let mut has_values = false;
+        let results = places.iter_mut().zip(outputs.iter_mut());
+        for (i, ((place, output), slot)) in results.zip(function.outputs()).enumerate() {
             if output.ty != slot.type_ {
-                let what = format!("result {i}");
-                return Err(self.wrong_type(function.label(), &what, slot.type_, output.ty));
+                return Err(self.wrong_result(function, i, output.ty));
             }
-            // Before the lock is taken: the result of another call, if there is one, is freed.
-            output.handle = None;
-            output.value = ptr::null_mut();
-            places[i] = match output.is_value() {
-                true => ptr::from_mut(&mut output.value).cast(),
-                false => ptr::from_mut(&mut output.scalar).cast::<c_void>(),
-            };
+            if output.is_value() {
+                has_values = true;
+                // Before the lock is taken: the result of another call, if there is one, is freed.
+                output.handle = None;
+            }
+            output.place = ptr::null_mut();
+            *place = ptr::from_mut(&mut output.place).cast();
         }
         let handles = || inputs.iter().filter_map(Input::handle);
         let _span = trace::call(
@@ -220,9 +228,7 @@ impl Core {
         let mut locked = self.locked();
         locked.expect_valid(handles().map(Handle::serial))?;
         if consumes {
-            make_all_unique(&mut locked, function, inputs, copied)?;
-            // Copies have other pointers.
-            self.check_inputs(function, inputs, arguments)?;
+            self.make_all_unique(&mut locked, function, inputs, arguments, copied)?;
         }
         let call = function.raw().call.expect("every function can be called");
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
@@ -232,22 +238,76 @@ impl Core {
         if let Err(failed) = called {
             return Err(after_failure(&mut locked, number, inputs, failed));
         }
-        let serial = match self.table().is_gpu() {
-            true => serial_of_results(&mut locked, function, inputs),
-            false => 0,
-        };
-        for output in outputs.iter_mut().filter(|output| output.is_value()) {
-            let value = returned(output.value, || function.label().into())?;
-            locked.progress().hold(serial);
-            // SAFETY: T: after success each place for a value holds a new one of the slot's
-            // type, which is the output's.
-            let handle =
-                unsafe { Handle::new(Arc::clone(self), value, output.ty - FUT_FIRST_TYPE, serial) };
-            output.handle = Some(handle);
+        if has_values {
+            // SAFETY: T: after success each place for a value holds a new one of the slot's type, which is the
+            // output's.
+            unsafe { self.receive(&mut locked, function, inputs, outputs) }?;
         }
         if consumes {
             // Last: it frees values, and a failure of that concerns the results too.
             spend(&mut locked, number, inputs, false);
+        }
+        Ok(())
+    }
+
+    /// Makes each argument that the call may overwrite the only reference to its memory. `copied`: at least one
+    /// was copied.
+    #[inline(never)] // It would take registers from calls that consume nothing.
+    fn make_all_unique(
+        self: &Arc<Core>,
+        locked: &mut Locked<'_>,
+        function: &'static c::Function,
+        inputs: &mut [Input<'_>],
+        arguments: &mut [*const c_void],
+        copied: &mut bool,
+    ) -> Result<()> {
+        for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
+            let handle = match input {
+                Input::Consumed(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
+                Input::ConsumedByMut(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
+                _ => continue,
+            };
+            if make_unique(locked, handle, || function.label().into())? {
+                let name = function.parameter_names().nth(i).flatten();
+                match name {
+                    Some(name) => locked.count_copy(function.label(), name),
+                    None => locked.count_copy(function.label(), &i.to_string()),
+                }
+                *copied = true;
+            }
+        }
+        // Copies have other pointers.
+        self.check_inputs(function, inputs, arguments).map(drop)
+    }
+
+    /// Takes the values among the results.
+    ///
+    /// # Safety
+    /// The place of each output for a value holds a new one of its type, or is null.
+    #[inline(never)] // It would take registers from calls that return scalars.
+    unsafe fn receive(
+        self: &Arc<Core>,
+        locked: &mut Locked<'_>,
+        function: &'static c::Function,
+        inputs: &[Input<'_>],
+        outputs: &mut [&mut Output],
+    ) -> Result<()> {
+        let serial = if !function.is_entry_point() {
+            // Parts of values, or values made of them: complete when those are.
+            let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
+            serials.max().unwrap_or(0)
+        } else if outputs.iter().all(|output| output.is_value()) {
+            locked.record_pending(function.label())
+        } else {
+            // The C side has waited for them.
+            0
+        };
+        for output in outputs.iter_mut().filter(|output| output.is_value()) {
+            let value = returned(output.place, || function.label().into())?;
+            locked.progress().hold(serial);
+            let (core, ty) = (Arc::clone(self), output.ty - FUT_FIRST_TYPE);
+            // SAFETY: the caller promises it.
+            output.handle = Some(unsafe { Handle::new(core, value, ty, serial) });
         }
         Ok(())
     }
@@ -260,16 +320,15 @@ impl Core {
         inputs: &[Input<'_>],
         arguments: &mut [*const c_void],
     ) -> Result<bool> {
-        let (mut refused, mut consumes) = (false, false);
+        let mut flags = 0;
         for ((argument, input), slot) in arguments.iter_mut().zip(inputs).zip(function.inputs()) {
             *argument = input.pointer(self, slot);
-            refused |= argument.is_null();
-            consumes |= slot.flags & FUT_CONSUMED != 0;
+            if argument.is_null() {
+                return Err(self.refusal(function, inputs));
+            }
+            flags |= slot.flags;
         }
-        match refused {
-            true => Err(self.refusal(function, inputs)),
-            false => Ok(consumes),
-        }
+        Ok(flags & FUT_CONSUMED != 0)
     }
 
     /// The error about the first argument without a [pointer](Input::pointer).
@@ -298,6 +357,12 @@ impl Core {
             );
             Error::invalid(label(), message)
         })
+    }
+
+    #[cold]
+    fn wrong_result(&self, function: &c::Function, i: usize, got: u32) -> Error {
+        let expected = function.outputs()[i].type_;
+        self.wrong_type(function.label(), &format!("result {i}"), expected, got)
     }
 
     fn type_name(&self, number: u32) -> &'static str {
@@ -335,55 +400,9 @@ fn wrong_number(function: &c::Function, inputs: usize, outputs: usize) -> Error 
     Error::invalid(function.label(), message)
 }
 
-/// Makes each argument that the call may overwrite the only reference to its memory. `copied`: at least one
-/// was copied.
-#[inline(never)] // It would take registers from calls that consume nothing.
-fn make_all_unique(
-    locked: &mut Locked<'_>,
-    function: &'static c::Function,
-    inputs: &mut [Input<'_>],
-    copied: &mut bool,
-) -> Result<()> {
-    for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
-        let handle = match input {
-            Input::Consumed(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
-            Input::ConsumedByMut(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
-            _ => continue,
-        };
-        if make_unique(locked, handle, || function.label().into())? {
-            let name = function.parameter_names().nth(i).flatten();
-            match name {
-                Some(name) => locked.count_copy(function.label(), name),
-                None => locked.count_copy(function.label(), &i.to_string()),
-            }
-            *copied = true;
-        }
-    }
-    Ok(())
-}
-
-/// On GPU backends: the serial of the results of a call that succeeded (see `progress`).
-#[inline(never)] // It would take registers from calls on host backends.
-fn serial_of_results(
-    locked: &mut Locked<'_>,
-    function: &'static c::Function,
-    inputs: &[Input<'_>],
-) -> Serial {
-    if !function.is_entry_point() {
-        // Parts of values, or values made of them: complete when those are.
-        let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
-        return serials.max().unwrap_or(0);
-    }
-    let outputs = function.outputs();
-    if outputs.is_empty() || outputs.iter().any(|slot| slot.type_ < FUT_FIRST_TYPE) {
-        // The C side has waited for them.
-        return 0;
-    }
-    locked.record_pending(function.label())
-}
-
 /// Frees the values that the call of `function` has consumed through `&mut`. Comes while the lock is still
 /// held, so the results share no memory with them when the next call counts references.
+#[inline(never)] // It would take registers from calls that consume nothing.
 fn spend(locked: &mut Locked<'_>, function: usize, inputs: &mut [Input<'_>], failed: bool) {
     let slots = locked.table().functions()[function].inputs();
     for (input, slot) in inputs.iter_mut().zip(slots) {
