@@ -157,6 +157,7 @@ impl Core {
     }
 
     /// As [`call`](Self::call), with lists of any length.
+    #[cfg(feature = "dynamic")]
     pub(crate) fn call_dynamic(
         self: &Arc<Core>,
         function: usize,
