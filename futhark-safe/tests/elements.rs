@@ -74,6 +74,23 @@ fn sum(ctx: &Context, entry: &str, of: Opaque) -> f32 {
 }
 
 #[test]
+fn arrays_of_two_dimensions_support_new_and_set() {
+    each(|ctx| {
+        let pts: Vec<Value> = (0..6).map(|i| pt(ctx, i, 0.0)).collect();
+        let elements: Vec<&Value> = pts.iter().collect();
+        let grid = ctx.array_from_values_nd("[][]pt", &[2, 3], &elements);
+        let mut grid = grid.unwrap();
+        grid.set(&[1, 0], &pts[5]).unwrap();
+        for wrong in [[2, 0], [0, 3], [-1, 0], [0, i64::MAX]] {
+            let error = grid.set(&wrong, &pts[0]).unwrap_err();
+            assert!(error.to_string().contains("shape [2, 3]"), "{error}");
+        }
+        assert_eq!(grid.shape().unwrap(), [2, 3]);
+        assert_eq!(field::<i32>(&grid, "n"), [0, 1, 2, 5, 4, 5]);
+    });
+}
+
+#[test]
 fn elements_of_different_sizes_are_rejected() {
     each(|ctx| {
         let (a, b) = (row(ctx, 1, &[1.0, 2.0]), row(ctx, 2, &[3.0, 4.0]));

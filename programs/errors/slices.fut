@@ -4,6 +4,7 @@
 -- ==
 -- entry: part
 -- input { [1, 2, 3] 0i64 2i64 } output { [1, 2] }
+-- input { [1, 2, 3] 1i64 3i64 } output { [2, 3] }
 -- input { [1, 2, 3] -1i64 2i64 } error: out of bounds
 -- input { [1, 2, 3] 2i64 5i64 } error: \[2:5\].*out of bounds.*shape \[3\]
 -- input { [1, 2, 3] 3i64 3i64 } output { empty([0]i32) }

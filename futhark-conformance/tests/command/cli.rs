@@ -152,8 +152,10 @@ fn each_failure_is_a_finding_with_its_cause() {
         };
         let texts = run.texts(["program", "check", "case", "outcome", "cause", "message"]);
         let of_case = |text: &&[&str; 6]| text[..3] == [program, check, case];
-        let found = texts.iter().find(of_case);
-        let [.., outcome, cause, message] = found.expect(program);
+        let found: Vec<_> = texts.iter().filter(of_case).collect();
+        let &[[.., outcome, cause, message]] = &found[..] else {
+            panic!("{line}: {found:?}");
+        };
         let found = format!("{outcome} {cause}");
         assert_eq!(found.trim_end(), expected, "{line}: {message}");
         assert_has(message, words);

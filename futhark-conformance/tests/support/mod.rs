@@ -68,7 +68,11 @@ pub fn in_a_process_with_the_device(settings: &str) -> bool {
         .env(MISUSE_REPORTS, &findings)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", run::text(&output));
+    let text = run::text(&output);
+    assert!(
+        output.status.success() && text.contains(" 1 passed"),
+        "{text}"
+    );
     let findings = std::fs::read_to_string(&findings).unwrap_or_default();
     assert!(!findings.contains("stack of some thread"), "{findings}");
     false

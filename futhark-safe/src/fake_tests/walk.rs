@@ -51,7 +51,7 @@ impl Walk<'_> {
             while self.known.len() < 3 {
                 self.make();
             }
-            // Each kind once, also in a walk of few steps.
+            // Each kind once, also in a walk of few steps, if there is a value for it.
             let kind = match step {
                 0..KINDS => step,
                 _ => self.random.usize(..KINDS),
