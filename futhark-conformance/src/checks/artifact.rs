@@ -66,9 +66,11 @@ pub fn header(artifact: &Artifact) -> CheckResult {
     if output.status.success() {
         return Ok(());
     }
-    let said = output.stderr();
+    let messages = output.stderr();
     // Without the name of the file, which is temporary. Each message names a function.
-    let errors = said.lines().filter_map(|line| line.split_once(" error: "));
+    let errors = messages
+        .lines()
+        .filter_map(|line| line.split_once(" error: "));
     let errors: Vec<&str> = errors.map(|(_, error)| error).collect();
     // A bundle has the headers that kernels include, but not the driver's, as `cuda.h`.
     let is_missing = |error: &&&str| {
@@ -78,7 +80,7 @@ pub fn header(artifact: &Artifact) -> CheckResult {
         skip!("the header includes another one: {missing}");
     }
     Err(Stop::mismatch(match errors[..] {
-        [] => said.to_string(),
+        [] => messages.to_string(),
         _ => errors.join("\n"),
     }))
 }

@@ -57,9 +57,9 @@ enum Way<'a> {
     /// Uploaded, and a second handle to the same memory is another argument, with this number.
     Twice(usize),
     /// The result of an entry point that may return its argument; the argument is held.
-    Passed(Passage<'a>),
+    ReturnedBy(Passage<'a>),
     /// The argument of such an entry point; the result is held.
-    Passing(Passage<'a>),
+    PassedTo(Passage<'a>),
     /// A result without an argument of this type, so it may be a constant of the program. The result of
     /// another call is held, which then has the same memory.
     Produced(&'a EntryPoint, usize),
@@ -84,8 +84,8 @@ impl Way<'_> {
         match self {
             Way::Fresh => "new".to_owned(),
             Way::Twice(other) => format!("also given as argument {other}"),
-            Way::Passed(through) => format!("returned by {}", through.entry.name),
-            Way::Passing(through) => format!("passed to {}", through.entry.name),
+            Way::ReturnedBy(through) => format!("returned by {}", through.entry.name),
+            Way::PassedTo(through) => format!("passed to {}", through.entry.name),
             Way::Produced(entry, _) => format!("made by {}", entry.name),
             Way::PartOf(whole, part) => format!("in {}", describe_part(whole, *part)),
             Way::TakenFrom(whole, part) => format!("taken from {}", describe_part(whole, *part)),
@@ -130,8 +130,8 @@ fn ways<'a>(program: &'a Program, consumer: &EntryPoint, argument: usize) -> Vec
         })
     });
     let passages = passages.take(MAX_WAYS);
-    ways.extend(passages.clone().map(Way::Passed));
-    ways.extend(passages.map(Way::Passing));
+    ways.extend(passages.clone().map(Way::ReturnedBy));
+    ways.extend(passages.map(Way::PassedTo));
     let makers = others.filter(|entry| takes(entry).is_none() && entry.consumed().count() == 0);
     let produced = makers.filter_map(|entry| Some(Way::Produced(entry, gives(entry)?)));
     ways.extend(produced.take(MAX_WAYS));
@@ -227,11 +227,11 @@ impl Case<'_> {
         let ty = self.entry.inputs[self.argument].ty;
         Ok(match *way {
             Way::Fresh | Way::Twice(_) => (fresh, Vec::new()),
-            Way::Passed(passage) => {
+            Way::ReturnedBy(passage) => {
                 let (result, fresh) = self.through(passage, fresh)?;
                 (result, vec![(ty, fresh)])
             }
-            Way::Passing(passage) => {
+            Way::PassedTo(passage) => {
                 let (result, fresh) = self.through(passage, fresh)?;
                 (fresh, vec![(ty, result)])
             }
@@ -269,7 +269,7 @@ impl Case<'_> {
         for way in ways(program, self.entry, self.argument) {
             let other;
             (other, value) = match way {
-                Way::Passed(passage) => self.through(passage, value)?,
+                Way::ReturnedBy(passage) => self.through(passage, value)?,
                 Way::TakenFrom(constructor, part) => {
                     let (whole, mut parts) = self.build(constructor, Some((part, value)))?;
                     let taken = constructor.take_apart(&whole)?.swap_remove(part);

@@ -15,7 +15,7 @@ use futhark_safe::dynamic::Library;
 
 /// The number of inputs per entry point, unless the user chose one, and the number on slow devices.
 const CASES: u32 = 24;
-const SLOW: u32 = 4;
+const CASES_IF_SLOW: u32 = 4;
 
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let Some((library, name)) = prepare(cases, "differential", "oracle", || find_oracle(env))
@@ -43,7 +43,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         names: (&here, &name),
         store: &env.store(&store),
         cases: env.cases().unwrap_or(match env.device().is_slow() {
-            true => SLOW,
+            true => CASES_IF_SLOW,
             false => CASES,
         }),
         within: Within::Tolerance,

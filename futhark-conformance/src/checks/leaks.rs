@@ -135,7 +135,7 @@ fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> Chec
         // A new value each time, because a reference too many shows as a leak only once the value is freed.
         let value = maker.value(TypeRef::Type(id))?;
         // Reads all parts.
-        Content::take(env.program(), TypeRef::Type(id), &value, Reading::Elements)?;
+        Content::read_from(env.program(), TypeRef::Type(id), &value, Reading::Elements)?;
         if ops.store.is_some() {
             drop(context.restore(&as_opaque(&value)?.store()?)?);
         }

@@ -166,7 +166,8 @@ impl<'a> Test<'a> {
             self.context
                 .array_from_values_nd(name, shape, &values.iter().collect::<Vec<_>>())?;
         let mut made = Value::Opaque(made);
-        let elements = |ty, value: &Value| Content::take(program, ty, value, Reading::Elements);
+        let elements =
+            |ty, value: &Value| Content::read_from(program, ty, value, Reading::Elements);
         let contents = elements(ty, whole)?;
         let same = |now: &Value, what: &str| {
             let now = elements(ty, now)?;

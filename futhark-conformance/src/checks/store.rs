@@ -209,7 +209,7 @@ fn ensure_equal_stored(before: &Stored, now: &Stored) -> CheckResult {
 }
 
 fn elements(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Content> {
-    Content::take(program, ty, value, Reading::Elements)
+    Content::read_from(program, ty, value, Reading::Elements)
 }
 
 fn make(env: &Env<'_>, context: &Context, ty: TypeRef, extent: usize) -> CheckResult<Value> {

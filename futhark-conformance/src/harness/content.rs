@@ -39,7 +39,7 @@ const STORED: &str = "stored form";
 
 impl Content {
     /// Reads the contents of a value of this type; a skip if they are not accessible.
-    pub fn take(
+    pub fn read_from(
         program: &Program,
         ty: TypeRef,
         value: &Value,
@@ -72,7 +72,7 @@ impl Content {
             kind = constructor.kind();
             let values = constructor.take_apart(opaque)?;
             for (index, (ty, value)) in constructor.parts().into_iter().zip(&values).enumerate() {
-                let part = Content::take(program, ty, value, reading)?;
+                let part = Content::read_from(program, ty, value, reading)?;
                 parts.push((constructor.part_name(index), part));
             }
         }
@@ -86,7 +86,7 @@ impl Content {
             kind = format!("array of shape {shape:?}");
             for flat in 0..shape.iter().product::<usize>().min(MAX_ELEMENTS) {
                 let index = position(&shape, flat);
-                let element = Content::take(program, elem, &opaque.index(&index)?, reading)?;
+                let element = Content::read_from(program, elem, &opaque.index(&index)?, reading)?;
                 parts.push((format!("element {index:?}"), element));
             }
         }
@@ -115,8 +115,8 @@ impl Content {
 
     /// Everything about a value that can be read: its stored form, which has all of it, or its parts.
     pub fn snapshot(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Content> {
-        match Content::take(program, ty, value, Reading::Stored) {
-            Err(Stop::Skip { .. }) => Content::take(program, ty, value, Reading::Parts),
+        match Content::read_from(program, ty, value, Reading::Stored) {
+            Err(Stop::Skip { .. }) => Content::read_from(program, ty, value, Reading::Parts),
             content => content,
         }
     }

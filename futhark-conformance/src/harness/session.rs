@@ -26,7 +26,7 @@ const LEARNING: Duration = Duration::from_millis(500);
 
 /// The time limit of one call of the oracle, in seconds, for inputs to a simulated device, which is
 /// much slower than the oracle.
-const TOO_MUCH: f64 = 0.003;
+const TOO_SLOW_FOR_DEVICE: f64 = 0.003;
 
 /// The duration of a call, in seconds, above which a device may have compiled a kernel for it.
 const COMPILED: f64 = 0.1;
@@ -147,7 +147,7 @@ impl Session<'_> {
         let expected = expected.map_err(|stop| stop.at(&self.shown(&arguments)))?;
         match &expected {
             Err(Refusal::Unfit) => return Ok(()),
-            _ if seconds > TOO_MUCH && sides.env.device().is_slow() => return Ok(()),
+            _ if seconds > TOO_SLOW_FOR_DEVICE && sides.env.device().is_slow() => return Ok(()),
             Err(Refusal::Error { message, .. }) => self.refused = Some(message.clone()),
             Ok(_) => self.answered = true,
         }
@@ -180,16 +180,16 @@ impl Session<'_> {
         expected: &CallResult,
     ) -> CheckResult<Option<Difference>> {
         let sides = self.sides;
-        if sides.ignores_overflow && has_bad_size(expected) {
+        if sides.ignores_overflow && is_refused_only_by_our_checks(expected) {
             return Ok(None);
         }
-        sides.store.running(&Kept {
+        sides.store.record_running(&Kept {
             entry: self.entry.name.clone(),
             arguments: arguments.to_vec(),
             found: format!("the process died in this call, in {}", sides.names.0),
         });
         let actual = sides.tested.call_entry(&self.entry.name, arguments);
-        sides.store.ended();
+        sides.store.clear_running();
         let actual = actual?;
         if out_of_memory(&actual) || out_of_memory(expected) {
             return Ok(None);
@@ -305,13 +305,13 @@ fn out_of_memory(outcome: &CallResult) -> bool {
 
 /// Whether a call failed because of a size that plain programs do not check. They continue with it, and
 /// may then store a malformed value.
-fn has_bad_size(outcome: &CallResult) -> bool {
-    let is_bad = |message: &str| BAD_SIZES.iter().any(|text| message.contains(text));
-    matches!(outcome, Err(Refusal::Error { message, .. }) if is_bad(message))
+fn is_refused_only_by_our_checks(outcome: &CallResult) -> bool {
+    let is_own = |message: &str| OWN_MESSAGES.iter().any(|text| message.contains(text));
+    matches!(outcome, Err(Refusal::Error { message, .. }) if is_own(message))
 }
 
 /// The message of `futhark-sys` for sizes that only its own checks refuse.
-const BAD_SIZES: [&str; 5] = [
+const OWN_MESSAGES: [&str; 5] = [
     "integer overflow in",
     "a negative dimension",
     "of negative length cannot be concatenated",
@@ -480,7 +480,7 @@ fn call(
     };
     let pairs = entry.outputs.iter().zip(&outputs);
     let contents = pairs.map(|(output, value)| {
-        let content = Content::take(program, output.ty, value, reading)?;
+        let content = Content::read_from(program, output.ty, value, reading)?;
         Ok(match reading {
             Reading::Stored => content.without_units(program, output.ty),
             Reading::Parts | Reading::Elements => content,

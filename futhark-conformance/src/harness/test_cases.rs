@@ -171,7 +171,7 @@ pub fn expected(
     let values = match &case.expected {
         Expected::Success | Expected::Error(_) => return Ok(None),
         Expected::Values(source) => values_of(env, source, &[]),
-        Expected::Auto => by_reference(env, entry, case),
+        Expected::Auto => results_of_reference(env, entry, case),
     };
     let opaque = listed_types(env.program(), entry)
         .into_iter()
@@ -189,7 +189,11 @@ pub fn expected(
 }
 
 /// The results of the sequential backend, in a context of its own.
-fn by_reference(env: &Env<'_>, entry: &EntryPoint, case: &Case) -> CheckResult<Vec<HostValue>> {
+fn results_of_reference(
+    env: &Env<'_>,
+    entry: &EntryPoint,
+    case: &Case,
+) -> CheckResult<Vec<HostValue>> {
     let library = match env.library.backend() {
         Backend::C => env.library.clone(),
         _ => env.sequential(&env.spec.compiler)?,

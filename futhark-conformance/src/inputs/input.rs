@@ -216,7 +216,7 @@ impl Store {
             // If the file cannot be written, the next run generates the same inputs again.
             let _ = store.keep(&kept);
         }
-        store.ended();
+        store.clear_running();
         store
     }
 
@@ -249,7 +249,7 @@ impl Store {
     }
 
     /// Records the next input, in case it kills the process.
-    pub fn running(&self, kept: &Kept) {
+    pub fn record_running(&self, kept: &Kept) {
         // Only a convenience, so errors are ignored.
         let _ = std::fs::create_dir_all(&self.folder);
         let text = kept.text();
@@ -257,7 +257,7 @@ impl Store {
     }
 
     /// Removes the record.
-    pub fn ended(&self) {
+    pub fn clear_running(&self) {
         let _ = std::fs::remove_file(&self.running);
     }
 }
@@ -376,18 +376,18 @@ mod tests {
     fn the_input_that_killed_a_process_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let open = || Store::open(folder.path(), Path::new("a.fut"), "c 0.25", false);
-        open().running(&case());
+        open().record_running(&case());
         assert_eq!(open().inputs_of("+^"), [case()]);
         let store = open();
-        store.running(&case());
-        store.ended();
+        store.record_running(&case());
+        store.clear_running();
         assert_eq!(open().inputs_of("+^").len(), 1);
 
         let slow = Kept {
             entry: "slow".into(),
             ..case()
         };
-        store.running(&slow);
+        store.record_running(&slow);
         let store = Store::open(folder.path(), Path::new("a.fut"), "c 0.25", true);
         assert_eq!(store.inputs_of("slow"), []);
     }
