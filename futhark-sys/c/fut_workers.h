@@ -3,7 +3,7 @@
 // A failure is fatal if the runtime would end the process. Missing memory for arrays is not
 // fatal: the runtime returns it as an error (see fut_hooks.h).
 //
-// A thread that fails fatally releases its mutexes, marks the crew as dead and stops. Every other worker calls
+// A thread that fails fatally marks the crew as dead, releases its mutexes and stops. Every other worker calls
 // pthread_mutex_lock or pthread_cond_wait before it takes or passes on work; these hooks test the
 // mark, release all mutexes and stop the worker, too. The thread of the call waits until all workers
 // have stopped, and only then jumps, so that no thread writes to the skipped frames. Before the jump,

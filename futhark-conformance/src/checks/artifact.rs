@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// Checks that no part of the manifest is unknown. The C compiler has compared its types
-/// with the header.
+/// Checks that the manifest is known in every part, consistent, the same in the library, lists no function twice, and
+/// lists every function of the table. The C compiler has compared its types with the header.
 pub fn manifest(artifact: &Artifact) -> CheckResult {
     let wrong = |error: &dyn std::fmt::Display| Stop::mismatch(error.to_string());
     let manifest = Manifest::parse(artifact.manifest()).map_err(|error| wrong(&error))?;
@@ -45,7 +45,7 @@ pub fn manifest(artifact: &Artifact) -> CheckResult {
     Ok(())
 }
 
-/// Compiles the assertions about the header, in a folder of their own: others may read that of the build.
+/// Compiles the assertions about the header, in a temporary folder: other processes may read that of the build.
 pub fn header(artifact: &Artifact) -> CheckResult {
     let header = artifact.header();
     if !header.is_file() {
@@ -72,7 +72,7 @@ pub fn header(artifact: &Artifact) -> CheckResult {
         .lines()
         .filter_map(|line| line.split_once(" error: "));
     let errors: Vec<&str> = errors.map(|(_, error)| error).collect();
-    // A bundle has the headers that kernels include, but not the driver's, as `cuda.h`.
+    // A bundle has the headers that kernels include, but not the driver's, such as `cuda.h`.
     let is_missing = |error: &&&str| {
         error.ends_with("No such file or directory") || error.ends_with("file not found")
     };
@@ -93,7 +93,7 @@ pub(super) fn c_compiler(folder: &Path) -> Command {
     command
 }
 
-/// Runs the C compiler; a skip if it cannot be started.
+/// Runs the C compiler; a skip if it cannot be started, or is killed at a limit of `process::run`.
 pub(super) fn run_c_compiler(command: &mut Command) -> CheckResult<process::Output> {
     process::run(command).map_err(|error| {
         let cc = command.get_program().display();
@@ -196,7 +196,8 @@ fn is_private(program: &Program, name: &str) -> bool {
     name == "futhark_panic" || name.starts_with("futhark_mc_") || is_hidden_array()
 }
 
-/// The library and the generated code must use only known functions of the system.
+/// The library may import only known functions of the system; the generated text may use only known builtins and
+/// driver functions.
 pub fn imports(artifact: &Artifact) -> CheckResult {
     let symbols = Symbols::read(artifact)?;
     let generated = artifact.header().with_extension("c");

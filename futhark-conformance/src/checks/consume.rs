@@ -1,7 +1,8 @@
 //! The check `consume`: a call changes no value except the arguments that it consumes.
 //!
 //! Each case makes the argument in one [`Way`] that can share memory with other values, keeps those values, calls the
-//! entry point, and compares their contents with a snapshot from before the call.
+//! entry point, and compares their contents with a snapshot from before the call. `Way::Fresh` shares no memory;
+//! `Way::Twice` compares the results with those for copies instead.
 
 use crate::harness::answers::{self, arguments};
 use crate::harness::calls;
@@ -13,11 +14,10 @@ use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Opaque, Value};
 
-/// The number of ways of one kind to try for a parameter. More ways of the same kind use the same
-/// code.
+/// The maximum number of ways of one kind to try for a parameter. More ways of the same kind use the same code.
 const MAX_WAYS: usize = 6;
 
-/// The extent of each dimension of generated arrays.
+/// The extent of generated parts, unless the given part is an array.
 const EXTENT: usize = 3;
 
 /// Runs a case for every consumed parameter and every way to make its argument.
@@ -60,8 +60,8 @@ enum Way<'a> {
     ReturnedBy(Passage<'a>),
     /// The argument of such an entry point; the result is held.
     PassedTo(Passage<'a>),
-    /// A result without an argument of this type, so it may be a constant of the program. The result of
-    /// another call is held, which then has the same memory.
+    /// A result of an entry point without a parameter of this type, perhaps a constant. A result of an
+    /// earlier call is held, which then has the same memory.
     Produced(&'a EntryPoint, usize),
     /// A value that was made part of another one, which is held.
     PartOf(Constructor<'a>, usize),
@@ -217,7 +217,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Makes the argument, and returns the values that may share memory with it, too.
+    /// Makes the argument, and returns the values that may share its memory, that of `Way::Produced` in `held`.
     fn make(
         &self,
         way: &Way<'_>,
@@ -237,7 +237,7 @@ impl Case<'_> {
             }
             Way::Produced(entry, output) => {
                 let other = self.produced(entry, output)?;
-                held.hold("an earlier result of the same call", ty, other)?;
+                held.hold("the result of an earlier call", ty, other)?;
                 (self.produced(entry, output)?, Vec::new())
             }
             Way::PartOf(constructor, part) => {

@@ -13,8 +13,10 @@ use crate::inputs::Kept;
 use futhark_manifest::{Backend, EntryPoint};
 use futhark_safe::dynamic::Library;
 
-/// The number of inputs per entry point, unless the user chose one, and the number on slow devices.
+/// The number of inputs per entry point, unless the user chose one.
 const CASES: u32 = 24;
+
+/// The same on slow devices.
 const CASES_IF_SLOW: u32 = 4;
 
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {

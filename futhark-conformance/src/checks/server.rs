@@ -44,7 +44,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let sides = Sides {
         env,
         tested: &server,
-        // The server is called first, because a call that does not end can be killed.
+        // Called first. If the library refuses a size, the server is not called (`ignores_overflow`).
         oracle: &server.library,
         names: ("the server program", "the library"),
         store: &env.store(&store),

@@ -34,7 +34,7 @@ pub enum Reading {
 /// The number of elements of an array of opaque values to read.
 const MAX_ELEMENTS: usize = 16;
 
-/// The kind of the contents that a stored form has.
+/// The kind of a [`Content::Compound`] whose parts are the components of a stored form.
 const STORED: &str = "stored form";
 
 impl Content {
@@ -121,7 +121,7 @@ impl Content {
         }
     }
 
-    /// The same; `None` if the contents are not accessible.
+    /// As [`snapshot`](Self::snapshot), but `None` if the contents are not accessible.
     pub fn accessible(
         program: &Program,
         ty: TypeRef,
@@ -214,8 +214,7 @@ fn described(program: &Program, ty: TypeRef) -> Option<(TypeId, &OpaqueType)> {
     Some((id, program.get(id).as_opaque()?))
 }
 
-/// Whether a value of this type may contain an array of units. Of a type without a known structure that
-/// is not known.
+/// Whether a value of this type may contain an array of units. A type without a known structure may.
 fn may_hold_units(program: &Program, ty: TypeRef) -> bool {
     let Some((id, described)) = described(program, ty) else {
         return false;

@@ -81,8 +81,8 @@ fn fitting(types: &[(ElemType, usize)], values: Vec<HostValue>) -> CheckResult<V
     )
 }
 
-/// Arguments that an entry point accepts: those of each of its test cases that succeeds and needs no
-/// script.
+/// Arguments that an entry point accepts: those of each of its test cases that is expected to succeed, needs no
+/// script and whose data exist.
 pub fn known_inputs(env: &Env<'_>, entry: &EntryPoint) -> impl Iterator<Item = Vec<HostValue>> {
     let test_cases = env.blocks.cases.iter();
     let backend = env.library.backend();

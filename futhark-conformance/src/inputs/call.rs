@@ -1,9 +1,10 @@
 //! Calls to generate: the free choices in the arguments of an entry point, and the constraints on them.
 //!
 //! The manifest does not say which sizes must be equal, so [`Call::learn`] finds that out by trial calls. A call
-//! with wrong sizes fails before it computes anything, so trials are cheap: first with all sizes equal,
-//! then with one changed, then with two, and then with an extent that is the product of two scalars. A scalar may be a
-//! size, or the number of iterations of a loop: then the time or the size of the result grows with it.
+//! with wrong sizes fails before it computes anything, so trials are cheap: first with all sizes equal, then known
+//! ones, then combinations; then with one size changed, then with two or more together; then with an extent that is the
+//! product of two scalars. A scalar may be a size, or the number of iterations of a loop: then the time or the size of
+//! the result grows with it.
 
 use super::input::Input;
 use super::strategy::sample;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 /// The maximum nesting of entry points that create arguments for entry points.
 const MAX_CALLS: usize = 3;
 
-/// The maximum number of entry points to try for a type.
+/// The maximum number of entry points in a recipe for a type; those that cannot be called do not count.
 const MAX_MAKERS: usize = 4;
 
 /// How to create a value. Free choices have numbers. Extents are numbered through a whole call,
@@ -37,8 +38,8 @@ pub enum Recipe {
 pub struct Call {
     pub entry: String,
     pub arguments: Vec<Recipe>,
-    /// The extents, by number. Equal variables are equal extents. The last ones can be extents of no array, which
-    /// are the values of scalars.
+    /// The extents, by number; those with the same variable are equal. `settle_product` appends extents of no array,
+    /// the values of scalars.
     pub extents: Vec<Extent>,
     pub scalars: Vec<Scalar>,
 }
@@ -63,7 +64,7 @@ pub enum Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Any,
-    /// A small number: time or memory grow with it.
+    /// A small number: time or memory grow with it, or may do so.
     Small,
     /// The extent with this number.
     Size(usize),
@@ -71,8 +72,8 @@ pub enum Role {
 
 impl Call {
     /// The call of an entry point, with the constraints that trial calls show. `known` has extents that the entry point
-    /// accepts, and then its arguments of type i64, if they are known. `trial` makes one call of an entry point; after
-    /// `None` from it, no more is learned.
+    /// accepts, and then its arguments of type i64, if they are known. `trial` makes one call of an entry point.
+    /// `None`: the call was not made, or its outcome not read, which counts as a refusal.
     pub fn learn(
         program: &Program,
         entry: &EntryPoint,
@@ -104,7 +105,7 @@ impl Call {
         extents.collect()
     }
 
-    /// The number of elements of the largest array.
+    /// The number of elements of the largest array that is not made by an entry point.
     #[must_use]
     pub fn largest(&self, extents: &[usize]) -> usize {
         let sizes = self.arguments.iter().map(|recipe| recipe.largest(extents));
@@ -255,14 +256,14 @@ pub struct Trial {
     pub seconds: f64,
     /// The size of the results in bytes.
     pub bytes: usize,
-    /// Whether it ran out of memory, or lost the context.
+    /// Whether it ran out of memory or lost the context, or whether the input did not fit the entry point.
     pub costly: bool,
 }
 
 /// With more sizes than this, all sizes are one group.
 const MAX_SIZES: usize = 12;
 
-/// The sizes to try for all extents, until a call succeeds.
+/// The values to try for all sizes (extents and i64 arguments), until a call accepts them.
 const ALIKE: [usize; 7] = [3, 2, 4, 1, 8, 16, 0];
 
 /// The values to try for each scalar, as long as the call stays cheap. The work may grow
@@ -358,7 +359,7 @@ impl<'a> Lesson<'a> {
     fn base(&mut self, count: usize, known: Option<&[usize]>) -> Option<Vec<usize>> {
         let alike = ALIKE.into_iter().map(|size| vec![size; count]);
         let known = known.filter(|sizes| sizes.len() == count);
-        // All combinations of a few sizes.
+        // All combinations of sizes below `top`, at most 512.
         let top: usize = match count {
             1 => 130,
             2 => 17,
@@ -374,14 +375,14 @@ impl<'a> Lesson<'a> {
         all.find(|sizes| self.accepts(sizes))
     }
 
-    /// Finds the sizes that can only be changed together.
+    /// Divides the sizes into groups that can only change together; a size that must keep its value is in no group.
     fn groups(&mut self, base: &[usize]) -> Vec<Vec<usize>> {
         let sizes = 0..base.len();
         let (free, mut tied): (Vec<usize>, Vec<usize>) =
             sizes.partition(|&size| self.accepts(&enlarged(base, &[size])));
         let mut groups: Vec<Vec<usize>> = free.into_iter().map(|size| vec![size]).collect();
         while let Some(&first) = tied.first() {
-            // The smallest group: a pair, otherwise as few of the remaining sizes as possible.
+            // A pair of equal sizes, otherwise all sizes that equal the first, without those that need not change.
             let equal = tied.iter().copied();
             let equal: Vec<usize> = equal.filter(|&size| base[size] == base[first]).collect();
             let pairs = equal[1..].iter().map(|&other| vec![first, other]);
@@ -398,7 +399,7 @@ impl<'a> Lesson<'a> {
         groups
     }
 
-    /// Removes the sizes from a group that need not change with the first.
+    /// Removes from a group, one after another, the sizes that need not change with `first`.
     fn fewest(&mut self, base: &[usize], first: usize, mut group: Vec<usize>) -> Vec<usize> {
         for candidate in group.clone() {
             let fewer: Vec<usize> = group.iter().copied().filter(|p| *p != candidate).collect();

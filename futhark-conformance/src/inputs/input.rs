@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// The parts of a value, without types: names of types depend on the compiler, and their numbers on
-/// the backend.
+/// The parts of a value, without names of types: these depend on the compiler, and their numbers on the backend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Input {
@@ -45,7 +44,7 @@ pub enum Input {
 pub enum Refusal {
     /// It failed, or its arguments could not be created.
     Error { kind: ErrorKind, message: String },
-    /// The input does not fit the entry point, because it was made for another program.
+    /// The input does not fit the entry point, as one that was made for another program.
     Unfit,
 }
 
@@ -182,7 +181,7 @@ impl fmt::Display for Input {
     }
 }
 
-/// The arguments of a call that failed.
+/// The arguments of a call that failed, or that runs (`Store::record_running`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     pub entry: String,

@@ -86,7 +86,7 @@ pub struct Output {
     handle: Option<Handle>,
 }
 
-/// The number of the slot's type. Of a scalar, which no value is, it is another one than that of any type.
+/// The index of the slot's type; for a scalar, a number that no type has.
 #[inline]
 fn type_of(slot: &c::Slot) -> u32 {
     slot.type_.wrapping_sub(FUT_FIRST_TYPE)

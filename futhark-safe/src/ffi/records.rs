@@ -173,7 +173,7 @@ impl List {
         List { ty, columns, n }
     }
 
-    /// The memory of column `i`, whose elements must be of type `T`. `None` if it is not aligned.
+    /// The memory of column `i`, whose elements must be of type `T`. `None` if the address is null or not aligned.
     fn memory<T: Element>(&self, i: usize, operation: &'static str) -> Result<Option<NonNull<T>>> {
         let component = self.ty.components().get(i);
         match component.filter(|component| component.elem == T::ELEM as u32) {
@@ -236,8 +236,8 @@ unsafe fn length(columns: &[Column], ty: &c::Type) -> Result<usize> {
 }
 
 impl<'a> Columns<'a> {
-    /// The elements of column `i`; a copy for bools, whose bytes in C can be other than 0 and 1. `None` if
-    /// they are not aligned.
+    /// The elements of column `i`; a copy for bools, whose bytes in C can be other than 0 and 1. `None` if the
+    /// address is null or not aligned.
     pub(crate) fn get<T: Element>(&self, i: usize) -> Result<Option<Cow<'a, [T]>>> {
         let n = self.list.n;
         let memory = match self.list.memory::<T>(i, READ)? {
@@ -272,10 +272,11 @@ pub(crate) struct NewRecords<'a> {
 
 struct InPlace {
     list: List,
+    /// The number of columns that `column` has returned.
     given: Cell<usize>,
     /// The number of elements that were written, of all columns.
     written: Cell<usize>,
-    /// Until all elements are written.
+    /// The array; `None` after `finish` has returned it.
     array: Cell<Option<Handle>>,
 }
 
@@ -315,7 +316,7 @@ impl<'a> NewRecords<'a> {
         let Some(new) = &self.in_place else {
             return Ok(None);
         };
-        // No column has more than `n`.
+        // No column accepts more than `n` elements, so this total means that each has `n`.
         expect_all(new.written.get(), new.list.columns.len() * new.list.n)?;
         Ok(new.array.take())
     }
@@ -357,7 +358,7 @@ impl InPlace {
     }
 }
 
-/// A new array of which the first `written` elements are written.
+/// A new array, or a column of one in place, of which the first `written` elements are written.
 pub(crate) struct NewArray<'a, T> {
     n: usize,
     written: usize,
@@ -365,8 +366,8 @@ pub(crate) struct NewArray<'a, T> {
 }
 
 enum Target<'a, T> {
-    /// The memory of a column of an array of records, which counts the elements of all its columns. It holds all
-    /// elements. Until all of them are counted, it stays and nothing else accesses it.
+    /// The memory of a column of an array of records, with a place for each element, and the number of elements
+    /// written in all columns. Until that is complete, the memory stays and nothing else accesses it.
     Part(NonNull<MaybeUninit<T>>, &'a Cell<usize>),
     /// A buffer with a capacity of all elements, which is uploaded to a new array of this type and shape.
     Buffer(Vec<T>, &'a Arc<Core>, u32, &'a [usize]),
@@ -412,7 +413,7 @@ impl<'a, T: Element> NewArray<'a, T> {
         }
     }
 
-    /// The array, if all elements are written. A column in place is not an array, so it is an error.
+    /// The array. An error if elements are not written, and for a column in place, which is not an array.
     pub(crate) fn finish(self) -> Result<Handle> {
         expect_all(self.written, self.n)?;
         match self.target {
