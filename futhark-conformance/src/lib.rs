@@ -7,8 +7,8 @@
 //!             ├─ cover                           choose jobs
 //!             ├─ jobs ══ protocol ══▶ child      a child process per job
 //!             │   ▲                   └─ checks      one module per check
-//!             │   ║                       └─ harness     cases, contexts, calls, with
-//!             │   ║                           │          blocks, inputs, values, compare
+//!             │   ║                       └─ harness     cases, contexts, calls, with blocks, values, compare,
+//!             │   ║                           │          and inputs, which uploads by harness::{calls, make}
 //!             │   ╚═══ protocol::Event ═══════╯      the results of cases, back to the parent
 //!             ├─ expect                          judge each result by the expected failures
 //!             └─ report                          write records, and from them text, JUnit, HTML, Markdown
@@ -29,16 +29,18 @@
 
 // The way of `futhark-conformance run PROGRAM --check NAME` through the modules:
 //
-// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs, `check_and_record` has each
-//    checked.
-// 2. `jobs/mod.rs`: `check_job` starts a child process.
-// 3. `child.rs`: `main`, `check_program` compiles and loads the program.
-// 4. `checks/mod.rs`: `compile_and_check`, and `check_in_context`, which calls the functions in `ALL`.
+// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs. Workers take them from the queue
+//    (`jobs/queue.rs`: `for_each`, `take`), and `check_and_record` has each checked.
+// 2. `jobs/mod.rs`: `check_job` starts a child process (`jobs/process.rs`: `Process::start`) and receives its events
+//    (`Process::listen`).
+// 3. `child.rs`: `main`, `check_program` has the program compiled, and loads it.
+// 4. `checks/mod.rs`: `compile_and_check` (`checks/compile.rs` compiles), and `check_in_context`, which has the context
+//    made (`checks/lifecycle.rs`: `start`) and calls the functions in `ALL`.
 // 5. `checks/NAME.rs`: the function of the check, which passes each case to `Cases::run`.
 // 6. `harness/cases.rs`: `Cases::run` runs the case, and sends its result as an `Event` (`protocol.rs`).
 // 7. Back in `jobs/mod.rs`: `JobState::handle` receives it, and `check_job` has it judged (`expect.rs`).
-// 8. Back in `run/mod.rs`: `check_and_record` writes it; at the end `run_command` prints `Report::as_text`
-//    (`report/mod.rs`, `report/text.rs`), and `verdict` makes the exit code.
+// 8. Back in `run/mod.rs`: `check_and_record` has its line written (`report/json.rs`: `add`); at the end `run_command`
+//    prints `Report::as_text` (`report/mod.rs`, `report/text.rs`), and `verdict` makes the exit code.
 
 pub mod blocks;
 pub mod checks;

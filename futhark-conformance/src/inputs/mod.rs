@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! program ─▶ call, with the sizes that trial calls accept ─▶ strategy ─▶ input ─┬─▶ values in any context
-//!                                                            elements          └─▶ a file
+//!                                                 elements ─────┘               └─▶ a file
 //! ```
 
 mod call;

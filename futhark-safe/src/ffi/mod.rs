@@ -5,10 +5,11 @@
 //! Other modules can call its functions safely, except these, whose contracts they pass on:
 //! [`borrow`], [`Bytes::new`], [`Setting::command_queue`], [`Lent::adopt`], [`LinkedTable::new`].
 //!
-//! * `context`: a context, its lock, values that were dropped during a call, and the errors of calls that failed
+//! * `context`: a context, its lock, `Locked::call`, the choke point, values that were dropped during a call, and the
+//!   errors of calls that failed
 //! * `operations`: the operations of a context without values
-//! * `call`: the choke point: checks types and contexts, makes consumed arguments unique,
-//!   calls, fetches the error
+//! * `call`: calls of entry points and of operations on values: checks types and contexts, makes consumed arguments
+//!   unique
 //! * `value`: a value, which keeps its context alive; copies, also of a shared argument before a call overwrites
 //!   it; opaque values as bytes
 //! * `array`: arrays of scalars: shapes, transfers, elements in place
@@ -21,18 +22,18 @@
 //! * `buffer`: memory of the host that receives elements
 //! * `trace`: spans of the crate `tracing`, with that feature; a check that no code of the user runs under a lock
 //!
-//! The ways of an upload, of the call of an entry point and of a download:
+//! The ways of an upload, of the call of an entry point and of a download, with Rust files from `src/`:
 //!
 //! ```text
-//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       ../array.rs, ffi/array.rs, value.rs
-//! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       call.rs, value.rs, context.rs
-//! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ──────────────────────┤       ../array.rs, ffi/array.rs, context.rs
+//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       array.rs, ffi/{array,value}.rs
+//! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       ffi/{call,value,context}.rs
+//! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ──────────────────────┤       array.rs, ffi/{array,context}.rs
 //!                           └─▶ address ─▶ ptr::copy_nonoverlapping   │       (host) without a lock
 //!                                                                     ▼
-//!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         context.rs, fut_calls.h, fut_wrappers.h
+//!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         ffi/context.rs, fut_{calls,wrappers}.h
 //!                     ─▶ the generated function ─▶ FUT_LEAVE                  fut_calls.h
-//!     a failure: fut_settle ─▶ Locked::failed ─▶ attributed ─▶ Failure::error fut_calls.h, context.rs
-//!                ─▶ in Core::call: after_failure                              call.rs
+//!     a failure: fut_settle ─▶ Locked::failed ─▶ attributed ─▶ Failure::error fut_calls.h, ffi/context.rs
+//!                ─▶ in Core::call: after_failure                              ffi/call.rs
 //! ```
 //!
 //! The macros of this route: `FUT_WRAP_NEW` (upload), `FUT_WRAP_ENTRY` (call), `FUT_WRAP_VALUES` (download, GPU), and
