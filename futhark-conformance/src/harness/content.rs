@@ -221,8 +221,9 @@ fn may_hold_units(program: &Program, ty: TypeRef) -> bool {
     };
     match &described.structure {
         Structure::OpaqueArray(array) => may_hold_units(program, array.elem),
-        // A unit, too: it is an element of an array of units.
+        // The unit, too, which is an element of an array of units: a record without fields, since 0.25.35.
         Structure::Plain => true,
+        Structure::Record(record) if record.fields.is_empty() => true,
         _ => {
             let mut constructors = Constructor::all_of(program, id).into_iter();
             constructors.any(|constructor| {
@@ -336,23 +337,30 @@ mod tests {
                 "record":{"new":"N17","fields":[{"name":"a","project":"P18","type":"[]bool"}]}},
             "mixed":{"kind":"opaque","ctype":"struct m *","ops":{"free":"F19","store":"S20","restore":"R21"},
                 "record":{"new":"N22","fields":[{"name":"a","project":"P23","type":"[]()"}]}}}}"#;
-        let program = Manifest::parse(manifest).unwrap().resolve().unwrap();
-        let cleared = |ty: &str| {
-            let ty = TypeRef::Type(program.type_named(ty).unwrap());
-            let parts = parse("[true, true] true [7]").unwrap();
-            let content = Content::stored(parts).without_units(&program, ty);
-            let Content::Compound(_, parts) = content else {
-                panic!("it has parts")
+        // A compiler that knows the unit as a record.
+        let record = r#""restore":"R3"},"record":{"new":"N24","fields":[]}}"#;
+        let newer = manifest
+            .replace(r#""restore":"R3"}}"#, record)
+            .replace("0.25.32", "0.25.35");
+        for manifest in [manifest, &newer] {
+            let program = Manifest::parse(manifest).unwrap().resolve().unwrap();
+            let cleared = |ty: &str| {
+                let ty = TypeRef::Type(program.type_named(ty).unwrap());
+                let parts = parse("[true, true] true [7]").unwrap();
+                let content = Content::stored(parts).without_units(&program, ty);
+                let Content::Compound(_, parts) = content else {
+                    panic!("it has parts")
+                };
+                let parts = parts.into_iter().map(|(_, part)| match part {
+                    Content::Host(value) => value,
+                    Content::Compound(..) => panic!("a component has no parts"),
+                });
+                format!("{:?}", parts.collect::<Vec<_>>())
             };
-            let parts = parts.into_iter().map(|(_, part)| match part {
-                Content::Host(value) => value,
-                Content::Compound(..) => panic!("a component has no parts"),
-            });
-            format!("{:?}", parts.collect::<Vec<_>>())
-        };
-        for ty in ["[]()", "mixed"] {
-            assert_eq!(cleared(ty), "[[false, false], true, [7i32]]", "{ty}");
+            for ty in ["[]()", "mixed"] {
+                assert_eq!(cleared(ty), "[[false, false], true, [7i32]]", "{ty}");
+            }
+            assert_eq!(cleared("flags"), "[[true, true], true, [7i32]]");
         }
-        assert_eq!(cleared("flags"), "[[true, true], true, [7i32]]");
     }
 }
