@@ -235,7 +235,7 @@ pub use {
     raw::{Raw, RawContext, RawValue},
     start::Config,
     stored::{Stored, Untrusted},
-    tuning::{TuningClass, TuningParam},
+    tuning::TuningParam,
 };
 
 /// Items for generated code and this crate's macros. They may change in any version.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futhark_safe::dynamic::{Context, Library};
-use futhark_safe::{Backend, Config, Device, ErrorKind};
+use futhark_safe::{Backend, Config, ErrorKind};
 
 use super::support::{self, each, each_on_opencl, says, works};
 
@@ -196,12 +196,6 @@ fn devices_are_listed_and_described() {
             let again = Context::new(library, &by_name).unwrap();
             assert_eq!(again.device().unwrap(), device);
         }
-        let mut asked = Vec::new();
-        let answer = Device::ask(&devices, &mut "no\n99\n0\n".as_bytes(), &mut asked).unwrap();
-        assert_eq!(answer, Some(0));
-        let asked = String::from_utf8(asked).unwrap();
-        assert!(asked.contains(&device.name), "{asked}");
-        assert_eq!(asked.matches("expected a number").count(), 2, "{asked}");
     });
 }
 

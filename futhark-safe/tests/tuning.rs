@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use futhark_safe::dynamic::{Arg, Context, Value};
-use futhark_safe::{Backend, Config, ErrorKind, Tuning, TuningClass};
+use futhark_safe::{Backend, Config, ErrorKind, Tuning};
 
 use super::support::{self, each_of, says};
 
@@ -73,7 +73,7 @@ fn files_select_kernels_and_have_no_effect_on_host_backends() {
                 .iter()
                 .find(|param| param.name() == THRESHOLD)
                 .unwrap();
-            assert_eq!(threshold.class(), &TuningClass::Threshold);
+            assert!(threshold.class().starts_with("threshold("));
             assert_eq!(threshold.entry_points(), ["row_sums"]);
         }
         // Defaults can be in a file, too.

@@ -1,7 +1,6 @@
 //! Devices of a backend, and what a context uses of its device.
 
 use std::fmt;
-use std::io::{self, BufRead, Write};
 
 use crate::error::counted;
 
@@ -60,47 +59,6 @@ impl Device {
                 memory: lines[4].parse().ok(),
             })
             .collect()
-    }
-
-    /// Asks for one of `devices`: lists them on `output`, and reads a number from `input`.
-    ///
-    /// Returns the answer, which can be passed to [`Config::device_number`](crate::Config::device_number). Asks again after an
-    /// invalid answer; `None` at the end of the input. Blocks until there is an answer.
-    ///
-    /// ```
-    /// use futhark_safe::Device;
-    ///
-    /// let answer = Device::ask(&[], &mut "".as_bytes(), &mut std::io::sink())?;
-    /// assert_eq!(answer, None);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Reading or writing failed.
-    pub fn ask(
-        devices: &[Device],
-        input: &mut dyn BufRead,
-        output: &mut dyn Write,
-    ) -> io::Result<Option<usize>> {
-        if devices.is_empty() {
-            return Ok(None);
-        }
-        for (i, device) in devices.iter().enumerate() {
-            writeln!(output, "[{i}] {device}")?;
-        }
-        loop {
-            write!(output, "Device [0 to {}]: ", devices.len() - 1)?;
-            output.flush()?;
-            let mut line = String::new();
-            if input.read_line(&mut line)? == 0 {
-                return Ok(None);
-            }
-            let line = line.trim();
-            match line.parse() {
-                Ok(i) if i < devices.len() => return Ok(Some(i)),
-                _ => writeln!(output, "expected a number of the list, got {line:?}")?,
-            }
-        }
     }
 }
 

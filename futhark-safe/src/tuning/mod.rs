@@ -8,6 +8,6 @@ pub use file::Tuning;
 #[cfg(feature = "build")]
 pub(crate) use file::unknown_in;
 #[cfg(feature = "run")]
-pub use param::{TuningClass, TuningParam};
+pub use param::TuningParam;
 #[cfg(feature = "run")]
 pub(crate) use param::{apply, params};

@@ -1,7 +1,6 @@
 //! A program's tuning parameters with their classes, and the values that a new context uses.
 
 use std::ffi::CString;
-use std::fmt;
 
 use futhark_manifest::Printable;
 use futhark_sys::table::{FUT_SET_TUNING_PARAM, Table};
@@ -17,8 +16,7 @@ use crate::ffi::Setting;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuningParam {
     name: &'static str,
-    class: TuningClass,
-    class_text: &'static str,
+    class: &'static str,
     default: Option<i64>,
     entry_points: Vec<&'static str>,
 }
@@ -30,17 +28,11 @@ impl TuningParam {
         self.name
     }
 
-    /// The class.
+    /// The class in the generated code, such as `thread_block_size`. That of a threshold names the thresholds that are
+    /// compared before it: `threshold(32, !sums.suff_outer_par_0)`.
     #[must_use]
-    pub fn class(&self) -> &TuningClass {
-        &self.class
-    }
-
-    /// The class in the generated code. That of a threshold names the thresholds that are compared before
-    /// it: `threshold(32, !sums.suff_outer_par_0)`.
-    #[must_use]
-    pub fn class_text(&self) -> &'static str {
-        self.class_text
+    pub fn class(&self) -> &'static str {
+        self.class
     }
 
     /// The default. `None` if it is chosen for the device when a context is created, or follows from
@@ -58,69 +50,6 @@ impl TuningParam {
     }
 }
 
-/// The class of a tuning parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TuningClass {
-    /// The amount of parallelism from which a version of the code is chosen.
-    Threshold,
-    /// The number of threads per block.
-    ThreadBlockSize,
-    /// The number of blocks per launch.
-    GridSize,
-    /// The size of tiles in shared memory.
-    TileSize,
-    /// The size of tiles in registers.
-    RegTileSize,
-    /// The number of bytes of registers per thread.
-    Registers,
-    /// The number of bytes of shared memory per block.
-    SharedMemory,
-    /// The number of bytes of cache.
-    Cache,
-    /// A class that this version does not know.
-    Other(String),
-}
-
-impl TuningClass {
-    fn of(text: &str) -> TuningClass {
-        // Before 0.25.17 the names were those of OpenCL.
-        match text.split('(').next().unwrap_or(text) {
-            "threshold" => TuningClass::Threshold,
-            "thread_block_size" | "group_size" => TuningClass::ThreadBlockSize,
-            "grid_size" | "num_groups" => TuningClass::GridSize,
-            "tile_size" => TuningClass::TileSize,
-            "reg_tile_size" => TuningClass::RegTileSize,
-            "registers" => TuningClass::Registers,
-            "shared_memory" | "local_memory" => TuningClass::SharedMemory,
-            "cache" => TuningClass::Cache,
-            _ => TuningClass::Other(text.to_owned()),
-        }
-    }
-
-    /// A stable name: that of recent compilers, without arguments.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            TuningClass::Threshold => "threshold",
-            TuningClass::ThreadBlockSize => "thread_block_size",
-            TuningClass::GridSize => "grid_size",
-            TuningClass::TileSize => "tile_size",
-            TuningClass::RegTileSize => "reg_tile_size",
-            TuningClass::Registers => "registers",
-            TuningClass::SharedMemory => "shared_memory",
-            TuningClass::Cache => "cache",
-            TuningClass::Other(text) => text,
-        }
-    }
-}
-
-impl fmt::Display for TuningClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// The tuning parameters of a table, in the order of the generated code.
 pub(crate) fn params(table: &'static Table) -> Vec<TuningParam> {
     let influenced = |name: &str| {
@@ -130,8 +59,7 @@ pub(crate) fn params(table: &'static Table) -> Vec<TuningParam> {
     };
     let params = table.tuning_params().map(|param| TuningParam {
         name: param.name,
-        class: TuningClass::of(param.class),
-        class_text: param.class,
+        class: param.class,
         default: param.default,
         entry_points: influenced(param.name),
     });
@@ -192,27 +120,4 @@ pub(crate) fn apply(
 fn has(table: &'static Table, name: &str) -> bool {
     let is_default = table.is_gpu() && DEFAULTS.contains(&name);
     is_default || table.tuning_params().any(|param| param.name == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_of_all_compilers_are_known() {
-        for (text, class) in [
-            ("threshold(def, )", "threshold"),
-            ("threshold(32, !f.suff_outer_par_0)", "threshold"),
-            ("thread_block_size", "thread_block_size"),
-            ("group_size", "thread_block_size"),
-            ("num_groups", "grid_size"),
-            ("reg_tile_size", "reg_tile_size"),
-            ("shared_memory", "shared_memory"),
-        ] {
-            assert_eq!(TuningClass::of(text).as_str(), class);
-            assert_ne!(TuningClass::of(text), TuningClass::Other(text.into()));
-        }
-        let other = TuningClass::of("bespoke(1)");
-        assert_eq!(other, TuningClass::Other("bespoke(1)".into()));
-    }
 }
