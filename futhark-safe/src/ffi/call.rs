@@ -122,6 +122,7 @@ impl Output {
     /// After a call that succeeded.
     #[inline]
     pub(crate) fn to_scalar(&self) -> Scalar8 {
+        const { assert!(size_of::<*mut c_void>() == size_of::<Scalar8>()) };
         Scalar8(self.place.addr().to_ne_bytes())
     }
 
@@ -204,6 +205,7 @@ impl Core {
         if inputs.len() != function.inputs().len() || outputs.len() != function.outputs().len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
+        let (arguments, places) = (&mut arguments[..inputs.len()], &mut places[..outputs.len()]);
         let consumes = self.check_inputs(function, inputs, arguments)?;
         let mut has_values = false;
         let results = places.iter_mut().zip(outputs.iter_mut());
@@ -239,16 +241,17 @@ impl Core {
         if let Err(failed) = called {
             return Err(after_failure(&mut locked, number, inputs, failed));
         }
-        if has_values {
+        let received = match has_values {
             // SAFETY: T: after success each place for a value holds a new one of the slot's type, which is the
             // output's.
-            unsafe { self.receive(&mut locked, function, inputs, outputs) }?;
-        }
+            true => unsafe { self.receive(&mut locked, function, inputs, outputs) },
+            false => Ok(()),
+        };
         if consumes {
             // Last: it frees values, and a failure of that concerns the results too.
-            spend(&mut locked, number, inputs, false);
+            spend(&mut locked, number, inputs, received.is_err());
         }
-        Ok(())
+        received
     }
 
     /// Makes each argument that the call may overwrite the only reference to its memory. `copied`: at least one
@@ -270,10 +273,8 @@ impl Core {
             };
             if make_unique(locked, handle, || function.label().into())? {
                 let name = function.parameter_names().nth(i).flatten();
-                match name {
-                    Some(name) => locked.count_copy(function.label(), name),
-                    None => locked.count_copy(function.label(), &i.to_string()),
-                }
+                let name = name.map_or_else(|| i.to_string(), str::to_owned);
+                locked.count_copy(function.label(), &name);
                 *copied = true;
             }
         }
@@ -303,14 +304,19 @@ impl Core {
             // The C side has waited for them.
             0
         };
+        let mut received = Ok(());
         for output in outputs.iter_mut().filter(|output| output.is_value()) {
-            let value = returned(output.place, || function.label().into())?;
-            locked.progress().hold(serial);
-            let (core, ty) = (Arc::clone(self), output.ty - FUT_FIRST_TYPE);
-            // SAFETY: the caller promises it.
-            output.handle = Some(unsafe { Handle::new(core, value, ty, serial) });
+            match returned(output.place, || function.label().into()) {
+                Ok(value) => {
+                    locked.progress().hold(serial);
+                    let (core, ty) = (Arc::clone(self), output.ty - FUT_FIRST_TYPE);
+                    // SAFETY: the caller promises it.
+                    output.handle = Some(unsafe { Handle::new(core, value, ty, serial) });
+                }
+                Err(error) => received = Err(error),
+            }
         }
-        Ok(())
+        received
     }
 
     /// Checks all arguments, and writes their pointers for C. Returns whether the call consumes one.
