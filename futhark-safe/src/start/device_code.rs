@@ -146,8 +146,8 @@ impl Turn {
         let mut seals: Vec<_> = files
             .filter_map(|&(path, written)| open_seal(path, written))
             .collect();
-        // In one order, so that processes do not wait for each other; each once, since the lock of a file that has two
-        // paths would wait for itself.
+        // In one order, so that processes do not wait for each other; each once, since a second lock of a file would
+        // wait for the first.
         seals.sort_by(|a, b| a.0.cmp(&b.0));
         seals.dedup_by(|a, b| a.0 == b.0);
         let locks = seals.into_iter().map(|(_, seal)| seal);
@@ -159,16 +159,24 @@ impl Turn {
     }
 }
 
-/// Opens the seal, which is locked against other processes, and returns its canonical path, too. `None` if it cannot be
-/// created, which only a file to be written needs: then a cache file is never sealed, so it is compiled again each
-/// time.
-fn open_seal(path: &Path, create: bool) -> Option<(PathBuf, File)> {
+/// Opens the seal, which is locked against other processes, and returns what tells it from other files by any path.
+/// `None` if it cannot be created, which only a file to be written needs: then a cache file is never sealed, so it is
+/// compiled again each time.
+fn open_seal(path: &Path, create: bool) -> Option<(impl Ord + use<>, File)> {
     if std::fs::metadata(path).is_ok_and(|cache| !cache.is_file()) {
         return None;
     }
     let seal = seal_of(path);
     let file = open_regular(&seal, File::options().append(true).create(create)).ok()?;
-    Some((seal.canonicalize().ok()?, file))
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt as _;
+        let seal = file.metadata().ok()?;
+        (seal.dev(), seal.ino())
+    };
+    #[cfg(not(unix))]
+    let identity = seal.canonicalize().unwrap_or(seal);
+    Some((identity, file))
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -189,16 +197,11 @@ mod tests {
         in_time(|| {
             let folder = std::env::temp_dir().join(format!("futhark-turn-{}", std::process::id()));
             std::fs::create_dir_all(&folder).unwrap();
-            let (path, link) = (folder.join("code"), folder.join("link"));
-            std::os::unix::fs::symlink(seal_of(&path), seal_of(&link)).unwrap();
-            let paths = [
-                path,
-                folder
-                    .join("../.")
-                    .join(folder.file_name().unwrap())
-                    .join("code"),
-                link,
-            ];
+            let path = folder.join("code");
+            let paths = ["./code", "link", "hard"].map(|name| folder.join(name));
+            std::fs::write(seal_of(&path), "").unwrap();
+            std::os::unix::fs::symlink(seal_of(&path), seal_of(&paths[1])).unwrap();
+            std::fs::hard_link(seal_of(&path), seal_of(&paths[2])).unwrap();
             let files: Vec<_> = paths.iter().map(|path| (&**path, true)).collect();
             assert_eq!(Turn::wait_for(&files)._locks.len(), 1);
             std::fs::remove_dir_all(&folder).unwrap();
