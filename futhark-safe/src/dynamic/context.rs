@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
 
-use super::library::{Library, list};
+use super::library::{Library, unknown};
 use super::opaque::Stored;
 use super::value::{Arg, Array, Opaque, Value};
 use crate::batch::Download;
@@ -57,12 +57,8 @@ impl Context {
     pub fn call(&self, entry: &str, args: Vec<Arg<'_>>) -> Result<Vec<Value>> {
         let program = self.library.program();
         let point = program.entry(entry).ok_or_else(|| {
-            let names: Vec<&str> = program.entries().iter().map(|e| e.name.as_str()).collect();
-            let message = format!(
-                "the program has no entry point `{entry}`; it has {}",
-                list(&names)
-            );
-            Error::invalid("call", message)
+            let names = program.entries().iter().map(|e| e.name.as_str());
+            unknown("call", "the program has no entry point", entry, names)
         })?;
         let inputs = args.into_iter().map(|arg| match arg {
             Arg::Borrow(value) => value.input(),
@@ -146,9 +142,9 @@ impl Context {
             return Err(wrong_structure(type_name, "not a sum"));
         };
         let Some(found) = sum.variants.iter().find(|v| v.name == variant) else {
-            let names: Vec<&str> = sum.variants.iter().map(|v| v.name.as_str()).collect();
-            let message = format!("no variant `{variant}`; it has {}", list(&names));
-            return Err(wrong_structure(type_name, &message));
+            let names = sum.variants.iter().map(|v| v.name.as_str());
+            let operation = format!("type {type_name}");
+            return Err(unknown(operation, "no variant", variant, names));
         };
         self.make(type_name, &found.construct, payload)
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futhark_manifest::{Backend, FunctionList, Manifest, Program, TypeId};
 use futhark_sys::table::{SYMBOL, Table};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Call, Error, ErrorKind, Result};
 use crate::ffi;
 use crate::observe::Device;
 use crate::start::{Config, Started, start};
@@ -129,23 +129,26 @@ impl Library {
 
     pub(super) fn type_named(&self, name: &str) -> Result<TypeId> {
         self.program().type_named(name).ok_or_else(|| {
-            let all = self.program().types().iter().map(|ty| ty.name.as_str());
-            let all = list(&all.collect::<Vec<_>>());
-            Error::invalid(
-                "type",
-                format!("the program has no type `{name}`; it has {all}"),
-            )
+            let names = self.program().types().iter().map(|ty| ty.name.as_str());
+            unknown("type", "the program has no type", name, names)
         })
     }
 }
 
-/// Joins names for a message; shortens long lists.
-pub(super) fn list(names: &[&str]) -> String {
-    match names.len() {
+/// The error for a name that is not among `names`, of which at most 12 are listed.
+pub(super) fn unknown<'a>(
+    operation: impl Into<Call>,
+    what: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> Error {
+    let names: Vec<&str> = names.collect();
+    let names = match names.len() {
         0 => "none".to_owned(),
         n if n > 12 => format!("{} and {} more", names[..12].join(", "), n - 12),
         _ => names.join(", "),
-    }
+    };
+    Error::invalid(operation, format!("{what} `{name}`; it has {names}"))
 }
 
 impl fmt::Debug for Library {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use futhark_manifest::{ElemType, Structure, TypeRef};
 
-use super::library::{Library, list};
+use super::library::{Library, unknown};
 use super::value::{Opaque, Scalar, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::{self, Bytes, Input};
@@ -39,13 +39,9 @@ impl Opaque {
             _ => return Err(self.no("fields")),
         };
         let field = fields.iter().find(|f| f.name == field).ok_or_else(|| {
-            let names: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
-            let message = format!(
-                "{} has no field `{field}`; it has {}",
-                self.type_name(),
-                list(&names)
-            );
-            Error::invalid("project", message)
+            let what = format!("{} has no field", self.type_name());
+            let names = fields.iter().map(|f| f.name.as_str());
+            unknown("project", &what, field, names)
         })?;
         let mut values = self.run(&field.project, &[field.ty])?;
         Ok(values.remove(0))
