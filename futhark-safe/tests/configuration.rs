@@ -19,6 +19,15 @@ fn is_gpu(library: &Library) -> bool {
 }
 
 #[test]
+fn tuning_parameters_have_the_limit_of_tuning_files() {
+    each(|library| {
+        let context = Context::new(library, &Config::new().tuning_param("x", u32::MAX));
+        let words = "at most 2147483647, got 4294967295";
+        says(context, ErrorKind::InvalidArgument, words);
+    });
+}
+
+#[test]
 fn settings_are_applied_or_refused() {
     type Case = (&'static str, fn(Config) -> Config, fn(&Library) -> bool);
     let cases: [Case; 16] = [

@@ -102,7 +102,7 @@ fn impossible_shapes_and_indices_are_rejected() {
     assert!(read(&empty).unwrap().is_empty());
 }
 
-/// More arguments and results than a call keeps on the stack.
+/// Of different types, in both lists.
 #[test]
 fn calls_can_have_many_arguments_and_results() {
     let (_world, core) = world_and_core(Flavour::Host);

@@ -83,7 +83,6 @@ functions! {
         call.give_int(0, call.int(0).wrapping_add(call.int(1)));
         Ok(())
     };
-    // More parameters and results than the core keeps on the stack.
     futhark_entry_rotate "entry point rotate"
         (I32, I32, I32, I32, I32, I32, I32, I32, I32, of(INTS))
         -> (I32, I32, I32, I32, I32, I32, I32, I32, of(INTS), I32) = |call| {
