@@ -38,9 +38,9 @@ fn settings_are_applied_or_refused() {
         ("num_threads", |c| c.num_threads(2), has_threads),
         ("device", |c| c.device_number(0), is_gpu),
         ("platform", |c| c.platform(""), is_gpu),
-        // SAFETY: the device code does not have this name.
         (
             "build_option",
+            // SAFETY: the device code does not have this name.
             |c| unsafe { c.build_option("-DX=1") },
             is_gpu,
         ),
