@@ -13,8 +13,13 @@
 
 #include "futhark_table.h"
 
-// Also into functions that are compiled with other options (FUT_BEGIN_OURS).
+// Also into functions that are compiled with other options (FUT_BEGIN_OURS). Without optimisation it would only make the
+// wrappers longer, and the C compiler slower.
+#if defined(__OPTIMIZE__)
 #define FUT_INLINE static inline __attribute__((always_inline))
+#else
+#define FUT_INLINE static inline
+#endif
 
 // --- The memory of a context ------------------------------------------------------
 // A lost context is never entered again, so the runtime's own teardown cannot run. Instead, the
