@@ -23,7 +23,7 @@ pub fn or_skip<T>(found: Result<T, String>) -> Option<T> {
         .ok()
 }
 
-/// The value; without one the test ends, since [`or_skip`] has told why.
+/// Returns the value. Without a value, the test ends: [`or_skip`] has printed the reason.
 #[allow(unused_macros, reason = "other test programs do not use it")]
 macro_rules! needed {
     ($found:expr) => {
