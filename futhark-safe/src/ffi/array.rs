@@ -13,7 +13,7 @@ use futhark_sys::table::{self as c, FUT_ARRAY};
 use super::buffer::{leak_if_lost, try_vec};
 use super::context::{Core, Transfers};
 use super::table::{backend_of, unsupported};
-use super::trace::{self, expect_none_held};
+use super::trace::{self, Copied, expect_none_held};
 use super::value::{Handle, make_unique};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -546,6 +546,7 @@ impl<T: Element> Host<T> {
     /// The elements, for writing. Copies the array first if another value shares its memory.
     pub(crate) fn elements_mut(&mut self) -> Result<&mut [T]> {
         let core = Arc::clone(self.array.core());
+        let mut event = Copied::default();
         let mut locked = core.locked();
         locked.expect_valid([self.array.serial()])?;
         // Should anything below unwind, no elements are left: their memory is freed with the original
@@ -557,6 +558,7 @@ impl<T: Element> Host<T> {
         let copied = make_unique(&mut locked, &mut self.array, || WRITE.into());
         if let Ok(true) = copied {
             locked.count_copy(WRITE, self.array.table_type().name());
+            event.0 = Some(WRITE);
         }
         drop(locked);
         self.elements = match copied {
@@ -567,9 +569,7 @@ impl<T: Element> Host<T> {
             })?,
             Ok(false) | Err(_) => original,
         };
-        if copied? {
-            trace::copied(WRITE);
-        }
+        copied?;
         // SAFETY: no other value refers to the memory: its count was 1, or the copy is new, and only
         // calls with this array, which none can get, increase the count. Every bit pattern is
         // a value of T: bools have no views. Without elements the pointer is not followed.

@@ -9,7 +9,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::array::describe;
 use super::context::{Core, Failed, Locked, Stage};
-use super::trace;
+use super::trace::{self, Copied};
 use super::value::{Handle, make_unique, returned};
 use crate::elem::Scalar8;
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -173,31 +173,13 @@ impl Core {
     /// `arguments` and `places` have the lengths of `inputs` and `outputs`.
     fn call_with(
         self: &Arc<Core>,
-        function: usize,
-        inputs: &mut [Input<'_>],
-        outputs: &mut [&mut Output],
-        arguments: &mut [*const c_void],
-        places: &mut [*mut c_void],
-    ) -> Result<()> {
-        let mut copied = false;
-        let result = self.call_locked(function, inputs, outputs, arguments, places, &mut copied);
-        if copied {
-            // Without the lock, since it is code of the user.
-            trace::copied(self.table().functions()[function].label());
-        }
-        result
-    }
-
-    #[inline(always)] // It has one caller.
-    fn call_locked(
-        self: &Arc<Core>,
         number: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [&mut Output],
         arguments: &mut [*const c_void],
         places: &mut [*mut c_void],
-        copied: &mut bool,
     ) -> Result<()> {
+        let mut copied = Copied::default();
         let Some(function) = self.table().functions().get(number) else {
             let message = "the program has no function of this number";
             return Err(Error::invalid("call", message));
@@ -222,22 +204,19 @@ impl Core {
             *place = ptr::from_mut(&mut output.place).cast();
         }
         let handles = || inputs.iter().filter_map(Input::handle);
-        let _span = trace::call(
-            self.table(),
-            || function.label(),
-            || handles().map(describe),
-        );
+        let label = || function.label();
+        let _span = trace::call(self.table(), label, || handles().map(describe));
 
         let mut locked = self.locked();
         locked.expect_valid(handles().map(Handle::serial))?;
         if consumes {
-            self.make_all_unique(&mut locked, function, inputs, arguments, copied)?;
+            self.make_all_unique(&mut locked, function, inputs, arguments, &mut copied)?;
         }
         let call = function.raw().call.expect("every function can be called");
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
         // eight bytes, values are live (V) and belong to this context, and each result has a place of its
         // type.
-        let called = unsafe { locked.call(call, places, arguments, || function.label().into()) };
+        let called = unsafe { locked.call(call, places, arguments, || label().into()) };
         if let Err(failed) = called {
             return Err(after_failure(&mut locked, number, inputs, failed));
         }
@@ -254,8 +233,7 @@ impl Core {
         received
     }
 
-    /// Makes each argument that the call may overwrite the only reference to its memory. `copied`: at least one
-    /// was copied.
+    /// Makes each argument that the call may overwrite the only reference to its memory.
     #[inline(never)] // It would take registers from calls that consume nothing.
     fn make_all_unique(
         self: &Arc<Core>,
@@ -263,7 +241,7 @@ impl Core {
         function: &'static c::Function,
         inputs: &mut [Input<'_>],
         arguments: &mut [*const c_void],
-        copied: &mut bool,
+        copied: &mut Copied,
     ) -> Result<()> {
         for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
             let handle = match input {
@@ -275,7 +253,7 @@ impl Core {
                 let name = function.parameter_names().nth(i).flatten();
                 let name = name.map_or_else(|| i.to_string(), str::to_owned);
                 locked.count_copy(function.label(), &name);
-                *copied = true;
+                copied.0 = Some(function.label());
             }
         }
         // Copies have other pointers.

@@ -19,7 +19,7 @@ use super::array::{
 use super::buffer::try_vec;
 use super::context::Core;
 use super::table::unsupported;
-use super::trace;
+use super::trace::{self, Copied};
 use super::value::{Handle, make_unique, returned};
 use crate::elem::{Element, Scalar8};
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -96,11 +96,12 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     let value_pointer = value.expect(&core, elem, || OPERATION, || "the element".to_owned())?;
     expect_index(array, indices, Bounds::Ours)?;
 
+    let mut copied = Copied::default();
     let mut locked = core.locked();
     locked.expect_valid([array.serial(), value.serial()])?;
-    let copied = make_unique(&mut locked, array, || OPERATION.into())?;
-    if copied {
+    if make_unique(&mut locked, array, || OPERATION.into())? {
         locked.count_copy("set", ty.name());
+        copied.0 = Some(OPERATION);
     }
     let input = [
         array.value(OPERATION)?.cast_const(),
@@ -112,10 +113,6 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     // that nothing, the element included, shares the memory that is written.
     let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
     called.map_err(|failed| failed.error.into_kind_if_silent(ErrorKind::InvalidArgument))?;
-    drop(locked);
-    if copied {
-        trace::copied(OPERATION);
-    }
     Ok(())
 }
 

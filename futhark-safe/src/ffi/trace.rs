@@ -78,12 +78,19 @@ pub(super) fn transfer(table: &Table, operation: &'static str, bytes: usize) -> 
     }
 }
 
-/// A copy that was made because another value shares the memory of a consumed argument, or of an array
-/// whose elements are to be written.
-pub(super) fn copied(operation: &str) {
-    expect_none_held();
-    #[cfg(feature = "tracing")]
-    tracing::debug!(target: TARGET, operation, "copied a shared argument");
+/// The operation, if it has copied an argument or an array because another value shares its memory. Records that when
+/// it is dropped, which must be after the lock: a subscriber is code of the user.
+#[derive(Default)]
+pub(super) struct Copied(pub(super) Option<&'static str>);
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        if let Some(operation) = self.0 {
+            expect_none_held();
+            #[cfg(feature = "tracing")]
+            tracing::debug!(target: TARGET, operation, "copied a shared argument");
+        }
+    }
 }
 
 pub(crate) fn started(table: &Table, since: std::time::Instant) {
