@@ -23,11 +23,13 @@ use crate::error::{Error, ErrorKind, Result, counted};
 /// The runtime computes strides, which are products of the dimensions after the first. So even
 /// with a zero among them, the product of the others must not overflow.
 pub(crate) fn elements(shape: &[usize], elem: ElemType) -> Result<usize> {
-    let mut sizes = shape.iter().map(|&dim| dim.max(1));
-    let bytes = sizes.try_fold(elem.size(), usize::checked_mul);
-    match bytes.is_some_and(|bytes| i64::try_from(bytes).is_ok()) {
-        true => Ok(shape.iter().product()),
-        false => Err(too_large(shape, elem)),
+    let sizes = shape.iter().try_fold((1, elem.size()), |(n, bytes), &dim| {
+        let bytes = bytes.checked_mul(dim.max(1))?;
+        Some((n * dim, bytes))
+    });
+    match sizes {
+        Some((n, bytes)) if i64::try_from(bytes).is_ok() => Ok(n),
+        _ => Err(too_large(shape, elem)),
     }
 }
 
