@@ -162,14 +162,6 @@ fn part_dims<'a>(value: &'a Handle, part: &c::Component) -> Option<&'a [i64]> {
     Some(unsafe { std::slice::from_raw_parts(shape.cast(), part.rank as usize) })
 }
 
-#[inline]
-fn length(array: &Handle, operation: &'static str) -> Result<(ElemType, usize)> {
-    let elem = elem_of(array, operation)?;
-    let dims = dims(array, operation)?;
-    let n = length_of_dims(dims, elem.size()).ok_or_else(|| impossible(dims, operation))?;
-    Ok((elem, n))
-}
-
 #[cfg(feature = "dynamic")]
 pub(crate) fn elem_and_rank(array: &Handle) -> (ElemType, usize) {
     let elem = elem_of(array, "array").expect("an array of scalars has their type");
@@ -371,7 +363,8 @@ pub(crate) fn read_vec<T: Element>(array: &Handle) -> Result<Vec<T>> {
 /// All elements as bytes in native order; those of bools are 0 or 1.
 #[cfg(feature = "dynamic")]
 pub(crate) fn read_bytes(array: &Handle) -> Result<Vec<u8>> {
-    let (elem, n) = length(array, READ)?;
+    let (elem, dims) = (elem_of(array, READ)?, dims(array, READ)?);
+    let n = length_of_dims(dims, elem.size()).ok_or_else(|| impossible(dims, READ))?;
     // SAFETY: the elements have this number of bytes.
     unsafe { read_all(array, n * elem.size(), elem) }
 }
@@ -434,7 +427,7 @@ pub(crate) fn index(
     indices: &[i64],
     bounds: Bounds,
 ) -> Result<(ElemType, Scalar8)> {
-    let (elem, _) = length(array, "index")?;
+    let elem = elem_of(array, "index")?;
     expect_index(array, indices, bounds)?;
     let (core, ty) = (array.core(), array.table_type());
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;

@@ -139,16 +139,10 @@ impl<'env> Batch<'env> {
         if T::ELEM == ElemType::Bool {
             return self.read_buffer(array, n, |elements: Vec<T>| to.copy_from_slice(&elements));
         }
+        let (start, later) = (to.as_mut_ptr().cast(), Some(&self.transfers));
         // SAFETY: `to` has exactly `n` elements, for which every bit pattern is valid; it is borrowed
         // mutably for 'env, which outlives the batch.
-        unsafe {
-            read_to(
-                array,
-                to.as_mut_ptr().cast(),
-                size_of_val(to),
-                Some(&self.transfers),
-            )
-        }
+        unsafe { read_to(array, start, size_of_val(to), later) }
     }
 
     /// All elements, in `place` when the batch has ended.
@@ -168,17 +162,10 @@ impl<'env> Batch<'env> {
         then: impl FnOnce(Vec<T>) + Send + 'env,
     ) -> Result<()> {
         let mut memory = ManuallyDrop::new(try_vec::<T>(n, READ)?);
-        let start = memory.as_mut_ptr();
+        let (start, later) = (memory.as_mut_ptr().cast(), Some(&self.transfers));
         // SAFETY: the capacity is `n` elements of the array's size; it stays until the batch ends, or
         // for ever.
-        let read = unsafe {
-            read_to(
-                array,
-                start.cast(),
-                n * size_of::<T>(),
-                Some(&self.transfers),
-            )
-        };
+        let read = unsafe { read_to(array, start, n * size_of::<T>(), later) };
         match &read {
             Ok(()) => {
                 let mut elements = ManuallyDrop::into_inner(memory);

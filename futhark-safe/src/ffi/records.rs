@@ -31,13 +31,10 @@ pub(crate) fn index_value(array: &Handle, indices: &[i64], bounds: Bounds) -> Re
     let index = ty.raw().index.ok_or_else(|| unsupported(ty, "index"))?;
     expect_index(array, indices, bounds)?;
     let input = [array.value("index")?.cast_const(), indices.as_ptr().cast()];
+    let core = array.core();
     // SAFETY: T: the result is a new value of the array's element type; V; there are as many
     // indices as dimensions; T: outside of the array the C function reads nothing and fails.
-    unsafe {
-        array
-            .core()
-            .make(elem, "index", index, &input, [array], None)
-    }
+    unsafe { core.make(elem, "index", index, &input, [array], None) }
 }
 
 /// Makes an array of `types()[ty]` from elements in row-major order, which are copied.
