@@ -171,12 +171,6 @@ impl Handle {
         self.ty
     }
 
-    #[cfg(all(test, feature = "dynamic"))]
-    pub(crate) fn spend_now(&mut self, function: usize) {
-        let core = Arc::clone(&self.core);
-        self.spend(&mut core.locked(), function, false);
-    }
-
     /// The pointer, for `operation`.
     ///
     /// # Errors
@@ -464,4 +458,16 @@ pub(crate) fn other_program() -> Error {
     let message =
         "the value was stored by another program, or by this one with another source or compiler";
     Error::new(ErrorKind::Restore, "restore", message)
+}
+
+#[cfg(all(test, feature = "dynamic"))]
+mod tests {
+    use super::*;
+
+    impl Handle {
+        pub(crate) fn spend_now(&mut self, function: usize) {
+            let core = Arc::clone(&self.core);
+            self.spend(&mut core.locked(), function, false);
+        }
+    }
 }
