@@ -7,18 +7,12 @@
 //! take minutes. So [`Core::free`] only tries the lock. If a call is running, it adds the value to the list `dropped`,
 //! and the thread that holds the lock frees the list before it unlocks.
 //!
-//! No value stays on the list when both threads go on. One thread adds the value, sets `any_dropped`, and tries the
-//! lock again. The other one frees the list if the flag is set, unlocks, and clears the flag. Both exchange the flag,
-//! and all exchanges of it have one order, in which each happens after those before it. So
-//!
-//! * if the flag is set first, the thread that unlocks sees that it was set. It sets it again and tries the lock, like
-//!   the thread that adds a value;
-//! * otherwise unlocking happens before the lock is tried. So the thread that added the value takes the lock, and frees
-//!   the list before it unlocks. Or a third thread has taken the lock since, and will clear the flag after it has
-//!   unlocked: then the same holds for these two.
-//!
-//! A flag that is cleared under the lock is cleared before the list is taken, which has the value then. This costs a
-//! call one atomic operation; the list's lock would be two.
+//! A value that is added after the holder's last look under the lock is freed by one of the two threads. The one that
+//! adds it sets `any_dropped` and then tries the lock again. The other one unlocks and then looks at the flag again; if
+//! it is set, it tries the lock as well. On x86-64 and AArch64 each of them writes before it reads, so one of them sees
+//! what the other has written. Rust's memory model does not say this of a mutex and another variable: on other processors
+//! a value could stay until the next operation on the context, or its end, frees it. To exclude that would cost each call
+//! another exchange.
 //!
 //! # Errors
 //!
@@ -52,7 +46,7 @@ pub(crate) struct Core {
     state: Mutex<State>,
     /// Values that were dropped while a call was running, to be freed under the lock.
     dropped: Mutex<Vec<ToFree>>,
-    /// Whether values were added to the list. Changed by exchanges only.
+    /// Whether values were added to the list since it was taken.
     any_dropped: AtomicBool,
     /// The thread that makes plain calls and holds the lock meanwhile (see `plain`).
     lent_to: Mutex<Option<ThreadId>>,
@@ -136,7 +130,7 @@ impl Drop for Released<'_> {
     #[inline]
     fn drop(&mut self) {
         count_held(-1);
-        if self.0.any_dropped.swap(false, Ordering::AcqRel) {
+        if self.0.any_dropped.load(Ordering::SeqCst) {
             self.0.free_dropped();
         }
         self.0.deliver_log();
@@ -267,7 +261,7 @@ impl Core {
     /// lock, which is rare.
     #[cold]
     fn free_dropped(&self) {
-        self.any_dropped.swap(true, Ordering::AcqRel);
+        self.any_dropped.swap(true, Ordering::SeqCst);
         drop(self.try_locked());
     }
 
