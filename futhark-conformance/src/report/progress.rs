@@ -9,8 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// Longer estimates of the time that is left are not shown.
-const MAX_ETA: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The share of the work after which the time that is left is shown: the first jobs are the slowest, and of their
+/// estimates some are wrong by a multiple.
+const ESTIMABLE: f64 = 0.05;
 
 /// The number of jobs of which each has a line.
 const LINES: u64 = 300;
@@ -21,17 +22,20 @@ const LINE_INTERVAL: Duration = Duration::from_secs(20);
 pub struct Progress {
     bar: ProgressBar,
     remarks: HashSet<String>,
+    /// The estimated seconds of all jobs, and of those that have ended.
+    all: f64,
+    ended: f64,
     /// When the last line was printed.
     last: Instant,
 }
 
 impl Progress {
-    /// Starts the display for this number of jobs.
+    /// Starts the display for this number of jobs, which together take this estimated time.
     #[must_use]
-    pub fn new(jobs: usize) -> Progress {
+    pub fn new(jobs: usize, seconds: f64) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(jobs as u64), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(
-            "{bar:20} {pos}/{len} [{elapsed_precise}, {eta} left] {wide_msg}",
+            "{bar:20} {pos}/{len} [{elapsed_precise}{prefix}] {wide_msg}",
         );
         if let Ok(style) = style {
             bar.set_style(style.progress_chars("=> "));
@@ -40,6 +44,8 @@ impl Progress {
         Progress {
             bar,
             remarks: HashSet::new(),
+            all: seconds,
+            ended: 0.0,
             last: Instant::now(),
         }
     }
@@ -68,8 +74,17 @@ impl Progress {
     }
 
     /// A job has ended with these results: a line for it, if the output is not a terminal.
-    pub fn finished(&mut self, job: &JobId, counts: Counts, seconds: f64) {
+    pub fn finished(&mut self, job: &JobId, counts: Counts, estimate: f64, seconds: f64) {
         self.bar.inc(1);
+        self.ended += estimate;
+        let left = match self.ended / self.all {
+            share @ ESTIMABLE..1.0 => {
+                let left = self.bar.elapsed().as_secs_f64() * (1.0 / share - 1.0);
+                format!(", {} left", about(left))
+            }
+            _ => String::new(),
+        };
+        self.bar.set_prefix(left.clone());
         let all = self.bar.length().unwrap_or_default();
         let has_line = all <= LINES || counts.failed > 0 || self.last.elapsed() > LINE_INTERVAL;
         if !self.bar.is_hidden() || !has_line {
@@ -77,11 +92,6 @@ impl Progress {
         }
         self.last = Instant::now();
         let line = format!("{job}: {}", counts.words());
-        // Before the first jobs have ended, the estimate can be more than a century.
-        let left = match self.bar.eta() {
-            left if left.is_zero() || left > MAX_ETA => String::new(),
-            left => format!(", {} left", about(left.as_secs_f64())),
-        };
         let done = self.bar.position();
         errln!("[{done}/{all}] {} ({seconds:.1} s{left})", shown(&line));
     }

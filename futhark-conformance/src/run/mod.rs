@@ -210,7 +210,9 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
     let is_new = |job: &&Job| !interrupted.finished.contains(&job.id);
     let until = config.budget.map(|time| begun + time);
     let queue = Queue::new(jobs.iter().filter(is_new), until);
-    let count = queue.waiting().len();
+    let waiting = queue.waiting();
+    let count = waiting.len();
+    let seconds = |jobs: &[&Job]| jobs.iter().map(|job| job.seconds).sum::<f64>();
     announce(&plan, count);
     match kept {
         Some(kept) => errln!("--resume keeps the results of {}", counted(kept, "job")),
@@ -221,7 +223,7 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
     let mut results = Results {
         json: json.map_err(failed(&target.path)).map_err(usage)?,
         failed: None,
-        progress: Progress::new(count),
+        progress: Progress::new(count, seconds(&waiting)),
     };
     results
         .begin(&plan, &interrupted.lines)
@@ -239,7 +241,7 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
     let left_out = left_out.map(|budget| {
         let budget = humantime::format_duration(budget);
         let (count, all) = (waiting.len(), counted(jobs.len(), "job"));
-        let seconds = about(waiting.iter().map(|job| job.seconds).sum::<f64>() / workers as f64);
+        let seconds = about(seconds(&waiting) / workers as f64);
         format!("--budget {budget} left out {count} of {all} ({seconds})")
     });
     let mut report = Report::read([&target.path]).map_err(could_not_run)?;
@@ -283,7 +285,7 @@ fn check_and_record(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
         seconds,
     };
     let mut results = results();
-    results.progress.finished(&id, counts, seconds);
+    (results.progress).finished(&id, counts, job.seconds, seconds);
     results.write(|json| json.line(&finished));
 }
 
