@@ -29,13 +29,13 @@
 
 // The way of `futhark-conformance run PROGRAM --check NAME` through the modules:
 //
-// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs. Workers take them from the queue
-//    (`jobs/queue.rs`: `for_each`, `take`), and `check_and_record` has each checked.
+// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs. Workers take them from a `Queue`,
+//    and `check_and_record` has each checked.
 // 2. `jobs/mod.rs`: `check_job` starts a child process (`jobs/process.rs`: `Process::start`) and receives its events
 //    (`Process::listen`).
 // 3. `child.rs`: `main`, `check_program` has the program compiled, and loads it.
-// 4. `checks/mod.rs`: `compile_and_check` (`checks/compile.rs` compiles), and `check_in_context`, which has the context
-//    made (`checks/lifecycle.rs`: `start`) and calls the functions in `ALL`.
+// 4. `checks/mod.rs`: `compile_and_check` (`checks/compile.rs` compiles), and `check_in_context`, which makes the context
+//    and calls the functions in `ALL`.
 // 5. `checks/NAME.rs`: the function of the check, which passes each case to `Cases::run`.
 // 6. `harness/cases.rs`: `Cases::run` runs the case, and sends its result as an `Event` (`protocol.rs`).
 // 7. Back in `jobs/mod.rs`: `JobState::handle` receives it, and `check_job` has it judged (`expect.rs`).

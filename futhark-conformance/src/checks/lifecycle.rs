@@ -1,10 +1,9 @@
 //! The check `lifecycle`: creation, use and end of contexts, and the lifetime of values.
 
-use crate::blocks::Case;
 use crate::compare::{Within, compare};
 use crate::harness::answers::{self, Answer, again, by_size};
-use crate::harness::calls::{download, message_of, upload};
-use crate::harness::cases::{Cases, CheckResult, Stop, ensure, error};
+use crate::harness::calls::{download, upload};
+use crate::harness::cases::{Cases, CheckResult, Stop};
 use crate::harness::env::Env;
 use crate::inputs::any_bits;
 use crate::values::HostValue;
@@ -18,43 +17,7 @@ const IN_A_ROW: usize = 20;
 /// The time after which no further context is created: on Oclgrind, each takes up to some seconds.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
-/// Creates the context that all checks share, before the first of them. Returns whether that succeeded: a program
-/// whose constants fail has no context, which its test blocks may expect.
-pub fn start(env: &Env<'_>, cases: &mut Cases<'_>) -> bool {
-    let mut started = false;
-    cases.run_always("lifecycle", "start", || {
-        let context = env.context.get(|| env.new_context());
-        started = context.is_ok();
-        context.map_or_else(|error| accept_start_error(env, &error), |_| Ok(()))
-    });
-    started
-}
-
-/// Accepts the error of a program that does not start, if all its expected errors match it.
-fn accept_start_error(env: &Env<'_>, error: &futhark_safe::Error) -> CheckResult {
-    let test_cases = env.blocks.cases.iter();
-    let mut expected = test_cases.filter_map(Case::expected_error).peekable();
-    if expected.peek().is_none() {
-        error!("failed to create a context: {error}");
-    }
-    let message = message_of(error);
-    ensure!(
-        expected.all(|pattern| pattern.matches(&message)),
-        "failed to create a context, with another message than the test blocks expect: {message}"
-    );
-    Ok(())
-}
-
-/// Drops the shared context after all checks, upon which the emulated HIP device reports leaks. Reported only if it
-/// fails.
-pub fn end(env: &Env<'_>, cases: &mut Cases<'_>) {
-    cases.run_quietly("lifecycle", "end", None, || {
-        env.forget_context();
-        Ok(())
-    });
-}
-
-/// The check: its cases between [`start`] and [`end`], which run even if it is not selected.
+/// The check: its cases between those of [`super::check_in_context`], which run even if it is not selected.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     answers::measure(env, cases, "lifecycle", &by_size(env), true);
     cases.run("lifecycle", "many in a row", || many(env));

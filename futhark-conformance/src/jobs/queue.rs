@@ -1,7 +1,6 @@
 //! The jobs of a shard of a run, `I/N`, and the order in which workers take them.
 
 use super::Job;
-use crate::parallel;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -117,16 +116,6 @@ impl<'j> Queue<'j> {
         }
     }
 
-    /// Does the work of each job, of `threads` jobs at a time, and blocks until they have ended.
-    pub fn for_each(&self, threads: usize, work: impl Fn(&Job) + Sync) {
-        parallel::on_threads(threads.min(self.waiting().len()), || {
-            while let Some(job) = self.take() {
-                work(job);
-                self.finished(job);
-            }
-        });
-    }
-
     /// The jobs that no worker has taken.
     #[must_use]
     pub fn waiting(&self) -> Vec<&'j Job> {
@@ -135,7 +124,8 @@ impl<'j> Queue<'j> {
 
     /// The next job: the first that need not wait for a build of another worker, otherwise the first;
     /// none if no job is left, or none would end in time.
-    fn take(&self) -> Option<&'j Job> {
+    #[must_use]
+    pub fn take(&self) -> Option<&'j Job> {
         let mut state = self.lock();
         let State { waiting, running } = &mut *state;
         let now = Instant::now();
@@ -152,7 +142,8 @@ impl<'j> Queue<'j> {
         Some(job)
     }
 
-    fn finished(&self, job: &Job) {
+    /// A worker has done the work of a job that it has taken.
+    pub fn finished(&self, job: &Job) {
         let running = &mut self.lock().running;
         running.retain(|other| !std::ptr::eq(*other, job));
     }

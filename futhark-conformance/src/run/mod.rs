@@ -20,6 +20,7 @@ use crate::devices::{self, Device};
 use crate::expect::Expectations;
 use crate::harness::limits;
 use crate::jobs::{self, Guard, Job, Queue, Settings, Update};
+use crate::parallel;
 use crate::pattern::CheckPattern;
 use crate::record::{
     CaseResult, Cause, CompilerInfo, Finished, Header, JobId, NOWHERE, Outcome, Record,
@@ -229,7 +230,12 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
         .begin(&plan, &interrupted.lines)
         .map_err(could_not_run)?;
     let results = Mutex::new(results);
-    queue.for_each(workers, |job| check_and_record(job, &plan, &results));
+    parallel::on_threads(workers.min(count), || {
+        while let Some(job) = queue.take() {
+            check_and_record(job, &plan, &results);
+            queue.finished(job);
+        }
+    });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.progress.close();
     let written = match results.failed {
