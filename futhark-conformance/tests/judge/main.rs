@@ -219,8 +219,11 @@ fn named_and_altered(source: &str, blocks: &TestBlocks) -> String {
     out
 }
 
+/// Starting the compilers costs as much as this number of bytes of source.
+const COMPILERS: usize = 4000;
+
 /// The copies that together have every construct of the programs' test blocks: always the one with the most
-/// new constructs.
+/// new constructs per cost.
 fn part_of(copies: Vec<Copied>, programs: &Path) -> Vec<Copied> {
     let list = fs::read_to_string(programs.join("constructs.jsonl")).unwrap();
     let lines: Vec<Value> = list
@@ -237,17 +240,27 @@ fn part_of(copies: Vec<Copied>, programs: &Path) -> Vec<Copied> {
         let numbers = numbers.map(|number| number.as_u64().unwrap() as usize);
         numbers.filter(is_of_blocks).collect()
     };
+    let cost = |copied: &Copied| {
+        let size = fs::metadata(programs.join(&copied.path)).unwrap().len();
+        COMPILERS + usize::try_from(size).unwrap()
+    };
     let mut rest: Vec<_> = copies
         .into_iter()
-        .map(|copied| (constructs(&copied), copied))
+        .map(|copied| (constructs(&copied), cost(&copied), copied))
         .collect();
     let mut covered = BTreeSet::new();
     let mut part = Vec::new();
     loop {
-        let new = |number: &usize| rest[*number].0.difference(&covered).count();
-        match (0..rest.len()).max_by_key(new).filter(|best| new(best) > 0) {
+        let gain = |number: &usize| {
+            let (constructs, cost, _) = &rest[*number];
+            constructs.difference(&covered).count() * 1_000_000 / cost
+        };
+        match (0..rest.len())
+            .max_by_key(gain)
+            .filter(|best| gain(best) > 0)
+        {
             Some(best) => {
-                let (constructs, copied) = rest.remove(best);
+                let (constructs, _, copied) = rest.remove(best);
                 covered.extend(constructs);
                 part.push(copied);
             }
