@@ -474,7 +474,7 @@ mod tests {
         assert!(begun.elapsed() > limit, "the load has no effect");
         assert!(death.is_none());
 
-        let limit = limit / 2;
+        let limit = limit / 4;
         let begun = Instant::now();
         let (_, death) = shell("while :; do :; done\n", limit);
         assert_eq!(death.unwrap().cause, Cause::Timeout);
