@@ -129,11 +129,9 @@ pub fn plant_and_run(nursery: &Nursery, fault: &Fault) -> Verdict {
         case => format!("{}:{case}", fault.check),
     };
     let run = if fault.cause == "timeout" {
-        // Compile in a separate run with the usual time limit, and optimised, because otherwise a
-        // case that times out is compiled and run again with optimisation.
-        setting.run(nursery, &["--check", "compile", "--optimise"]);
-        let limited = ["--check", &check, "--timeout", TIMEOUT, "--optimise"];
-        setting.run(nursery, &limited)
+        // Compiles in a separate run with the usual time limit.
+        setting.run(nursery, &["--check", "compile"]);
+        setting.run(nursery, &["--check", &check, "--timeout", TIMEOUT])
     } else {
         setting.run(nursery, &["--check", &check])
     };
