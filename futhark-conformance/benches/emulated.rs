@@ -54,7 +54,7 @@ fn main() {
 fn measure_with_the_device() {
     let emulated = Emulated::build(&kept()).expect("a C++ compiler");
     let status = Command::new(std::env::current_exe().expect("this program has a path"))
-        .envs(emulated.environment(""))
+        .envs(emulated.environment("flags=-O1"))
         .env(INSIDE, "1")
         .status()
         .expect("this program can be run again");

@@ -22,7 +22,7 @@ struct Settings {
     unsigned long fail_allocation = 0, fail_copy = 0, fail_launch = 0, fail_event = 0, fail_set_device = 0;  // the number of the operation that fails; 0: none
     unsigned long lose_device = 0;  // from the n-th call on, the device is lost
     bool trace = false;          // every launch, on stderr
-    std::string flags = "-O1";   // for the host's compiler, when it compiles kernels
+    std::string flags = "-Og";   // for the host's compiler, when it compiles kernels
 };
 
 const Settings &settings();
