@@ -1,6 +1,58 @@
 // Comes after the generated code and fut_config.h: enters and ends wrappers, counts references, creates and frees
 // contexts, and lends them to plain calls.
 
+// --- The layout of values --------------------------------------------------------
+
+#if FUT_GPU_BACKEND
+typedef struct memblock_device fut_array_memory;
+#else
+typedef struct memblock fut_array_memory;
+#endif
+
+// How every array of scalars begins.
+struct fut_array {
+  fut_array_memory mem;
+  int64_t shape[1];
+};
+#define FUT_ASSERT_ARRAY(type, rank)                                                                       \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(((struct type *)0)->mem), fut_array_memory) &&    \
+                     __builtin_types_compatible_p(__typeof__(((struct type *)0)->shape), int64_t[rank]) && \
+                     offsetof(struct type, mem) == 0 &&                                                    \
+                     offsetof(struct type, shape) == offsetof(struct fut_array, shape),                    \
+                 #type " does not have the layout of an array");
+
+// One of the arrays that an opaque value consists of. The functions are the wrappers of its type.
+struct fut_part {
+  uint64_t offset;  // of the pointer to it in the struct of the value
+  int32_t rank;
+  int32_t elem_size;
+  fut_call create;
+  fut_call duplicate;
+  fut_call free;
+};
+
+// An opaque type. values.rs writes one for each.
+struct fut_layout {
+  const struct fut_part *parts;
+  uint64_t n_parts;
+  uint64_t size;  // of the struct
+};
+
+// The pointer at an address. The types of pointers to values differ.
+FUT_INLINE void *fut_pointer_at(const void *address) {
+  void *pointer;
+  memcpy(&pointer, address, sizeof pointer);
+  return pointer;
+}
+
+FUT_INLINE const void *fut_array_in(const void *value, const struct fut_part *part) {
+  return fut_pointer_at((const char *)value + part->offset);
+}
+
+FUT_INLINE const int64_t *fut_shape_of(const void *array) {
+  return (const int64_t *)((const char *)array + offsetof(struct fut_array, shape));
+}
+
 // --- The end of a call ---------------------------------------------------------
 
 // Whether there is an error, a failed worker or output, whatever the return code is.
@@ -27,6 +79,8 @@ static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
 // Restores the context after a failure, so that the next call can succeed, and fetches every error:
 // a pending one would make the next allocation fail.
 static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int rc) {
+  if (c->settling)
+    return FUT_OK;  // in fut_discard
   if (c->text.length != 0)
     fut_flush_text(&c->text);
 #if FUT_MULTICORE
@@ -73,16 +127,35 @@ static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_con
 }
 FUT_BEGIN_OURS
 
-// Ends a wrapper. `...` frees the results of a failed call.
-#define FUT_LEAVE(c, rc, ...)                        \
-  if (FUT_UNLIKELY((rc) != 0 || fut_disturbed(c))) { \
-    int32_t fut_status = fut_settle(c, rc);          \
-    if (fut_status != FUT_OK) {                      \
-      __VA_ARGS__;                                   \
-    }                                                \
-    return fut_status;                               \
-  }                                                  \
-  return FUT_OK;
+// The end of a wrapper: `return fut_leave(c, rc);`. Wrappers have no branches of their own: without optimisation, the C
+// compiler takes twice as long for a function with one.
+FUT_INLINE int32_t fut_leave(struct fut_context *c, int rc) {
+  return FUT_UNLIKELY(rc != 0 || fut_disturbed(c)) ? fut_settle(c, rc) : FUT_OK;
+}
+
+// Frees a result of a failed call by the wrapper `release`. It exists if the call failed asynchronously.
+static void fut_discard(struct fut_context *c, fut_call release, void *result) {
+  const void *value = fut_pointer_at(result);
+  if (value == NULL)
+    return;
+  c->settling = 1;  // a failure to free it is ignored
+  (void)release(c, NULL, &value);
+  c->settling = 0;
+  memset(result, 0, sizeof value);
+}
+
+static __attribute__((noinline, cold)) int32_t fut_undo_value(struct fut_context *c, int rc, void *const *out,
+                                                               fut_call release) {
+  int32_t status = fut_settle(c, rc);
+  if (status != FUT_OK)
+    fut_discard(c, release, out[0]);
+  return status;
+}
+
+// The end of a wrapper with one result, which is a value.
+FUT_INLINE int32_t fut_leave_value(struct fut_context *c, int rc, void *const *out, fut_call release) {
+  return FUT_UNLIKELY(rc != 0 || fut_disturbed(c)) ? fut_undo_value(c, rc, out, release) : FUT_OK;
+}
 
 #if FUT_GPU_BACKEND
 #define FUT_SYNC(c, rc) \
@@ -92,18 +165,11 @@ FUT_BEGIN_OURS
 #define FUT_SYNC(c, rc) (void)0
 #endif
 
-// Frees result i of a failed call. It exists if the call failed asynchronously.
-#define FUT_FREE_RESULT(c, out, i, type, free_function)   \
-  if (*(type **)(out)[i] != NULL) {                       \
-    (void)free_function((c)->ctx, *(type **)(out)[i]);    \
-    *(type **)(out)[i] = NULL;                            \
-  }
-
 // --- Reference counts -------------------------------------------------------------
 
 // Memory without a count is a literal of the program. It must not be modified, so it counts as
 // shared.
-static inline int32_t fut_count(const int *references) {
+FUT_INLINE int32_t fut_count(const int *references) {
   // A negative count has overflowed.
   return references == NULL || *references < 0 ? INT32_MAX : *references;
 }
@@ -112,15 +178,39 @@ static inline int32_t fut_count(const int *references) {
 // when the array becomes part of a record, and the memory would not count as shared. The count is so
 // large that it never reaches 1 or 0: such memory is always copied before it is consumed, and never
 // freed. It is a field of the context, which outlives all values.
-#define FUT_BORROW(c, value)                  \
-  if ((value) != NULL) {                      \
-    (value)->mem.references = &(c)->borrowed; \
-    (value)->mem.size = INT64_MAX;            \
-    (value)->mem.desc = "borrowed memory";    \
-    (c)->borrowed++;                          \
-  }
+static void fut_borrow(struct fut_context *c, void *value) {
+  fut_array_memory *mem = value;
+  if (mem == NULL)
+    return;
+  mem->references = &c->borrowed;
+  mem->size = INT64_MAX;
+  mem->desc = "borrowed memory";
+  c->borrowed++;
+}
 
-static inline int32_t fut_max(int32_t a, int32_t b) { return a > b ? a : b; }
+FUT_END_OURS  // each call with arguments that it consumes runs them
+
+static int32_t fut_references_of_array(const void *value) {
+  return fut_count(((const fut_array_memory *)value)->references);
+}
+
+// The largest count of the arrays in a value.
+static int32_t fut_most_references(const struct fut_layout *l, const void *value) {
+  int32_t most = 0;
+  for (uint64_t i = 0; i < l->n_parts; i++) {
+    const fut_array_memory *mem = fut_array_in(value, &l->parts[i]);
+    int32_t count = fut_count(mem->references);
+    most = count > most ? count : most;
+  }
+  return most;
+}
+
+FUT_BEGIN_OURS
+
+static int32_t fut_no_references(const void *value) {
+  (void)value;
+  return 0;
+}
 
 // --- The lifetime of a context --------------------------------------------------------------
 
@@ -183,7 +273,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
 #if FUT_MULTICORE
   c->idle_lock = &c->ctx->lock;
 #endif
-  int32_t status = fut_disturbed(c) ? fut_settle(c, 0) : FUT_OK;
+  int32_t status = fut_leave(c, 0);
   fut_pop_guard();
   return status;
 }
@@ -289,7 +379,7 @@ FUT_WRAPPER(fut_context_sync) {
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
-  FUT_LEAVE(c, rc, (void)0)
+  return fut_leave(c, rc);
 }
 
 FUT_WRAPPER(fut_clear_caches) {
@@ -300,21 +390,21 @@ FUT_WRAPPER(fut_clear_caches) {
   FUT_SYNC(c, rc);
   if (rc == 0)
     rc = futhark_context_clear_caches(c->ctx);
-  FUT_LEAVE(c, rc, (void)0)
+  return fut_leave(c, rc);
 }
 
 FUT_WRAPPER(fut_pause_profiling) {
   (void)out;
   (void)in;
   futhark_context_pause_profiling(c->ctx);
-  FUT_LEAVE(c, 0, (void)0)
+  return fut_leave(c, 0);
 }
 
 FUT_WRAPPER(fut_unpause_profiling) {
   (void)out;
   (void)in;
   futhark_context_unpause_profiling(c->ctx);
-  FUT_LEAVE(c, 0, (void)0)
+  return fut_leave(c, 0);
 }
 
 // The runtime waits as well, but does not report whether the wait failed.
@@ -330,7 +420,12 @@ FUT_WRAPPER(fut_report) {
   *(char **)out[0] = text;
   if (rc == 0 && text == NULL)
     rc = 1;
-  FUT_LEAVE(c, rc, (fut_free_text(text), *(char **)out[0] = NULL))
+  int32_t status = fut_leave(c, rc);
+  if (status != FUT_OK) {
+    fut_free_text(text);
+    *(char **)out[0] = NULL;
+  }
+  return status;
 }
 
 FUT_WRAPPER(fut_memory_use) {
@@ -345,7 +440,7 @@ FUT_WRAPPER(fut_memory_use) {
 #else
   bytes[2] = bytes[3] = 0;
 #endif
-  FUT_LEAVE(c, 0, (void)0)
+  return fut_leave(c, 0);
 }
 
 static const char *fut_tuning_param_name(uint32_t i) {
@@ -376,7 +471,7 @@ FUT_WRAPPER(fut_lend) {
   FUT_IDLE(c)
   int rc = 0;
   FUT_SYNC(c, rc);
-  int32_t status = rc != 0 || fut_disturbed(c) ? fut_settle(c, rc) : FUT_OK;
+  int32_t status = fut_leave(c, rc);
   if (status == FUT_OK) {
     c->lent_before = fut_self.lent;
     fut_self.lent = c;
@@ -421,7 +516,7 @@ static int32_t fut_take_back(struct fut_context *c, int32_t code) {
   if (rc == 0 && (rc = fut_reset_state(c->ctx)) == 0)
     FUT_SYNC(c, rc);
 #endif
-  int32_t status = rc != 0 || fut_disturbed(c) ? fut_settle(c, rc) : FUT_OK;
+  int32_t status = fut_leave(c, rc);
   fut_pop_guard();
   return status;
 }

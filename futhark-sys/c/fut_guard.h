@@ -165,6 +165,7 @@ struct fut_context {
 #endif
   int32_t lost;      // 1: lost in a call; 2: reported by a later call
   int32_t settling;  // `failures` belong to the running call
+  bool rejected;     // fut_reject ends the running call
   uint32_t forks;  // `fut_forks` when the context was created
   int32_t memory;  // atomic: an allocation failed or was rejected in this call
   uint32_t cause;  // atomic: FUT_CAUSE_… of the pending error in `ctx`
@@ -184,7 +185,7 @@ struct fut_context {
 #if FUT_HAS_CURRENT
   struct fut_current before_lending;  // on the thread that lends the context
 #endif
-  int borrowed;    // the reference count of all borrowed memory, see FUT_BORROW
+  int borrowed;    // the reference count of all borrowed memory, see fut_borrow
 };
 
 struct fut_guard {
@@ -228,6 +229,7 @@ static __thread struct {
   pthread_mutex_t *held[FUT_MAX_HELD];
 } fut_self;
 
+#define FUT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FUT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // Copies a text with libc's malloc. Returns NULL if the text is empty or memory is missing.
@@ -463,6 +465,10 @@ static int32_t fut_after_jump(struct fut_context *c) {
   fut_self.wanted = 0;
   fut_self.zero = false;
   c->settling = 0;
+  if (c->rejected) {
+    c->rejected = false;
+    return FUT_REFUSED;
+  }
   c->lost = 1;
   c->failures[0].code = -1;
   return FUT_LOST;

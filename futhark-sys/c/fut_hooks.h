@@ -18,7 +18,7 @@
 //    this code itself.)
 // 3. On a worker the task of the program returns it, and run_subtask passes it to the call in scheduler->error.
 //    fut_workers.h is not involved.
-// 4. The wrapper gets it as `rc`: FUT_LEAVE -> fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
+// 4. The wrapper gets it as `rc`: fut_leave -> fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
 // 5. In futhark-safe: Locked::call -> Locked::failed -> attributed -> Failure::error (ffi/context.rs), an OutOfMemory; then, in
 //    Core::call, after_failure (ffi/call.rs).
 //

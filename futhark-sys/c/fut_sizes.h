@@ -196,42 +196,23 @@ static inline char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int
                    fut_shape_text(array, wanted, rank), fut_shape_text(element, is, rank));
 }
 
-// Returns NULL, or a malloc'ed message if an array of this shape cannot be stored. An array of units
-// needs no memory, so it can be so long that the size of its stored form overflows.
-static inline char *fut_not_storable(const int64_t *shape, int rank, int64_t size) {
-  for (int i = 0; i < rank; i++)
-    if (shape[i] == 0)
-      return NULL;
-  for (int i = 0; i < rank; i++)
-    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) {
-      char array[FUT_SHAPE_TEXT];
-      return msgprintf("cannot store an array of shape %s: its size overflows", fut_shape_text(array, shape, rank));
-    }
-  return NULL;
-}
-
-// Ends a call before the C function is called. Takes ownership of the message `why`.
-static __attribute__((noinline)) int32_t fut_reject(struct fut_context *c, char *why) {
+// Ends the call before the C function is called, by a jump as in fut_fatal: nothing exists yet that would have to be
+// freed. Takes ownership of the message.
+_Noreturn static __attribute__((noinline, cold)) void fut_reject(struct fut_context *c, char *why) {
   fut_fail(c, fut_keep_text(why), NULL);
-  return FUT_REFUSED;
+  c->rejected = true;
+  _longjmp(fut_self.guard->target, 1);
 }
 
-// Ends the body of a wrapper if `why` is a malloc'ed message and not NULL.
-#define FUT_REFUSE(c, why)             \
-  {                                    \
-    char *fut_why = (why);             \
-    if (FUT_UNLIKELY(fut_why != NULL)) \
-      return fut_reject(c, fut_why);   \
-  }
+// Rejects the call if there is a message.
+FUT_INLINE void fut_expect(struct fut_context *c, char *why) {
+  if (FUT_UNLIKELY(why != NULL))
+    fut_reject(c, why);
+}
 
-// --- Shapes at the boundary of a call --------------------------------------------------------------
-// The C API does not validate the shapes of results, and every function trusts the shapes of its
-// arguments. A negative dimension, or a shape larger than its memory block, makes the next call
-// access memory out of bounds. Such values are rejected as arguments and as results.
-
-// Whether an array of this shape fits in a block of `block` bytes. A shape with a zero needs no
-// memory, even if the product of the other dimensions overflows.
-static inline bool fut_shape_fits(const int64_t *shape, int rank, int64_t elem_size, int64_t block) {
+// The bytes of an array of this shape; -1 if a dimension is negative or the product overflows. A shape with a zero
+// needs no memory, even if the product of the other dimensions overflows.
+FUT_INLINE int64_t fut_bytes(const int64_t *shape, int rank, int64_t elem_size) {
   int64_t bytes = elem_size;
   bool negative = false, empty = false, overflow = false;
   for (int i = 0; i < rank; i++) {
@@ -239,39 +220,115 @@ static inline bool fut_shape_fits(const int64_t *shape, int rank, int64_t elem_s
     empty |= shape[i] == 0;
     overflow |= __builtin_mul_overflow(bytes, shape[i], &bytes);
   }
-  return !negative && (empty || (!overflow && bytes <= block));
+  if (empty)
+    bytes = 0;
+  return negative || (overflow && !empty) ? -1 : bytes;
 }
 
-// The size of a block. A literal of the program has neither a count nor a recorded size.
-#define FUT_BLOCK(array) ((array)->mem.references == NULL ? INT64_MAX : (array)->mem.size)
+// An array of units needs no memory, so it can be so long that the size of its stored form overflows.
+static void fut_expect_storable(struct fut_context *c, const struct fut_layout *l, const void *value) {
+  for (uint64_t i = 0; i < l->n_parts; i++) {
+    const struct fut_part *part = &l->parts[i];
+    const int64_t *shape = fut_shape_of(fut_array_in(value, part));
+    char text[FUT_SHAPE_TEXT];
+    if (fut_bytes(shape, part->rank, part->elem_size == 0 ? 1 : part->elem_size) < 0)
+      fut_reject(c, msgprintf("cannot store an array of shape %s: its size overflows",
+                              fut_shape_text(text, shape, part->rank)));
+  }
+}
 
-static __attribute__((noinline)) char *fut_bad_shape(const char *what, const int64_t *shape, int rank) {
+// --- Shapes at the boundary of a call --------------------------------------------------------------
+// The C API does not validate the shapes of results, and every function trusts the shapes of its
+// arguments. A negative dimension, or a shape larger than its memory block, makes the next call
+// access memory out of bounds. Such values are rejected as arguments and as results.
+
+FUT_INLINE bool fut_array_fits(const void *array, int rank, int64_t elem_size) {
+  const fut_array_memory *mem = array;
+  int64_t bytes = fut_bytes(fut_shape_of(array), rank, elem_size);
+  // A literal of the program has neither a count nor a recorded size.
+  return bytes >= 0 && (mem->references == NULL || bytes <= mem->size);
+}
+
+static char *fut_bad_shape(const char *what, uint32_t i, const void *array, int rank) {
   char text[FUT_SHAPE_TEXT];
-  return msgprintf("%s has an array of shape %s, which is negative or larger than its memory\n", what,
-                   fut_shape_text(text, shape, rank));
+  return msgprintf("%s %u has an array of shape %s, which is negative or larger than its memory\n", what, i,
+                   fut_shape_text(text, fut_shape_of(array), rank));
 }
 
-static __attribute__((noinline)) int fut_refuse_shape(struct futhark_context *ctx, const char *what, const int64_t *shape, int rank) {
-  set_error(ctx, fut_bad_shape(what, shape, rank));
+_Noreturn static __attribute__((noinline, cold)) void fut_reject_array(struct fut_context *c, uint32_t i, const void *array,
+                                                                       int rank) {
+  fut_reject(c, fut_bad_shape("argument", i, array, rank));
+}
+
+static __attribute__((noinline, cold)) int fut_refuse_array(struct futhark_context *ctx, uint32_t i, const void *array,
+                                                            int rank) {
+  set_error(ctx, fut_bad_shape("result", i, array, rank));
   return FUTHARK_PROGRAM_ERROR;
 }
 
-// `find` returns the shape of an invalid array in `value`, or NULL.
-#define FUT_CHECK_ARGUMENT(c, find, value, what)                      \
-  {                                                                   \
-    int fut_rank;                                                     \
-    const int64_t *fut_shape = find(value, &fut_rank);                \
-    if (FUT_UNLIKELY(fut_shape != NULL))                              \
-      return fut_reject(c, fut_bad_shape(what, fut_shape, fut_rank)); \
-  }
+// If an error is pending, parts of a result can be missing; the end of the wrapper frees it.
+FUT_INLINE bool fut_has_failed(const struct fut_context *c, int rc) { return rc != 0 || c->ctx->error != NULL; }
 
-// If an error is pending, parts of the result can be missing; FUT_LEAVE frees the result.
-#define FUT_CHECK_RESULT(c, rc, find, value, what)                 \
-  if ((rc) == 0 && (c)->ctx->error == NULL) {                      \
-    int fut_rank;                                                  \
-    const int64_t *fut_shape = find(value, &fut_rank);             \
-    if (FUT_UNLIKELY(fut_shape != NULL))                           \
-      (rc) = fut_refuse_shape((c)->ctx, what, fut_shape, fut_rank); \
-  }
+// Argument or result i, an array of scalars.
+FUT_INLINE void fut_check_array(struct fut_context *c, uint32_t i, const void *array, int rank, int64_t elem_size) {
+  if (FUT_UNLIKELY(!fut_array_fits(array, rank, elem_size)))
+    fut_reject_array(c, i, array, rank);
+}
+
+FUT_INLINE int fut_check_new_array(struct fut_context *c, int rc, uint32_t i, const void *result, int rank,
+                                   int64_t elem_size) {
+  if (fut_has_failed(c, rc) || FUT_LIKELY(fut_array_fits(fut_pointer_at(result), rank, elem_size)))
+    return rc;
+  return fut_refuse_array(c->ctx, i, fut_pointer_at(result), rank);
+}
+
+FUT_END_OURS  // many calls run them
+
+// The first array of an opaque value that does not fit in its memory, or NULL.
+FUT_INLINE const struct fut_part *fut_find_misshapen(const struct fut_layout *l, const void *value) {
+  const struct fut_part *end = l->parts + l->n_parts;
+  for (const struct fut_part *part = l->parts; part != end; part++)
+    if (FUT_UNLIKELY(!fut_array_fits(fut_array_in(value, part), part->rank, part->elem_size)))
+      return part;
+  return NULL;
+}
+
+// Argument or result i, an opaque value.
+static __attribute__((noinline)) void fut_check_opaque(struct fut_context *c, uint32_t i, const void *value,
+                                                       const struct fut_layout *l) {
+  const struct fut_part *wrong = fut_find_misshapen(l, value);
+  if (FUT_UNLIKELY(wrong != NULL))
+    fut_reject_array(c, i, fut_array_in(value, wrong), wrong->rank);
+}
+
+static __attribute__((noinline)) int fut_check_new_opaque(struct fut_context *c, int rc, uint32_t i, const void *result,
+                                                          const struct fut_layout *l) {
+  if (fut_has_failed(c, rc))
+    return rc;
+  const void *value = fut_pointer_at(result);
+  const struct fut_part *wrong = fut_find_misshapen(l, value);
+  return FUT_UNLIKELY(wrong != NULL) ? fut_refuse_array(c->ctx, i, fut_array_in(value, wrong), wrong->rank) : 0;
+}
+
+FUT_BEGIN_OURS
+
+#if FUT_N_TYPES > 0
+static const struct fut_type fut_types[FUT_N_TYPES];
+
+static __attribute__((noinline, cold)) int32_t fut_undo_values(struct fut_context *c, int rc, void *const *out,
+                                                               const struct fut_slot *slots, uint32_t n) {
+  int32_t status = fut_settle(c, rc);
+  for (uint32_t i = 0; i < n && status != FUT_OK; i++)
+    if (slots[i].type >= FUT_FIRST_TYPE)
+      fut_discard(c, fut_types[slots[i].type - FUT_FIRST_TYPE].free, out[i]);
+  return status;
+}
+
+// The end of a wrapper with results of the types of `slots`.
+FUT_INLINE int32_t fut_leave_values(struct fut_context *c, int rc, void *const *out, const struct fut_slot *slots,
+                                    uint32_t n) {
+  return FUT_UNLIKELY(rc != 0 || fut_disturbed(c)) ? fut_undo_values(c, rc, out, slots, n) : FUT_OK;
+}
+#endif
 
 #endif

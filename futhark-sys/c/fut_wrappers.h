@@ -4,7 +4,7 @@
 // Raw modules define macros with the names of functions. Therefore a macro pastes only its own
 // arguments: an argument that it passes on to another macro would be expanded first.
 
-#define FUT_ASSERT_TYPE(f, result, ...)                                                     \
+#define FUT_ASSERT_TYPE(f, result, ...)                                                 \
   _Static_assert(__builtin_types_compatible_p(__typeof__(&f), result (*)(__VA_ARGS__)), \
                  "manifest and header disagree about " #f);
 
@@ -16,52 +16,52 @@
 #define FUT_SCALAR_OUT(i, type) (type *)out[i]
 #define FUT_VALUE_OUT(i, type) (struct type **)out[i]
 
-// `arguments`: validation before the call; `results`: steps after the call; `...`: FUT_FREE_RESULT for each result
-// that is a value. For `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, this is in short
+// `arguments`: validation before the call; `results`: steps after the call; `leave`: the end.
+// For `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, this is in short
 //
 //   static int32_t fut_w_futhark_entry_add_to(struct fut_context *c, void *const *out, const void *const *in) {
-//     // FUT_CHECK_ARGUMENT (fut_sizes.h): refuses in[0] and in[1] if they have an impossible shape.
+//     fut_check_array(c, 0, in[0], 1, 4);  // fut_sizes.h: rejects impossible shapes
+//     fut_check_array(c, 1, in[1], 1, 4);
 //     int rc = futhark_entry_add_to(c->ctx, (struct futhark_f32_1d **)out[0], in[0], in[1]);
-//     // FUT_CHECK_RESULT (fut_sizes.h): an impossible shape of *out[0] sets rc. Scalar results: FUT_SYNC waits.
-//     // FUT_LEAVE (fut_calls.h): on failure, fetches the message, frees *out[0], and returns why.
-//     return FUT_OK;
+//     rc = fut_check_new_array(c, rc, 0, out[0], 1, 4);  // an impossible shape is a failure
+//     // Scalar results: FUT_SYNC waits.
+//     // fut_sizes.h: on failure, fetches the message, frees *out[0], and returns why.
+//     return fut_leave_values(c, rc, out, fut_out_futhark_entry_add_to, 1);
 //   }
-#define FUT_WRAP_ENTRY(f, arguments, call, results, ...) \
-  FUT_WRAPPER(fut_w_##f) {                               \
-    FUT_UNUSED arguments int rc = f call;                \
-    results FUT_LEAVE(c, rc, __VA_ARGS__)                \
+#define FUT_WRAP_ENTRY(f, arguments, call, results, leave) \
+  FUT_WRAPPER(fut_w_##f) {                                 \
+    FUT_UNUSED arguments int rc = f call;                  \
+    results return leave;                                  \
   }
 
 // A constructor of a sum writes only the components of its variant, so the memory is zeroed before.
 // Operations allocate structs and nothing large.
-#define FUT_WRAP_OPERATION(f, arguments, call, results, ...) \
-  FUT_WRAPPER(fut_w_##f) {                                   \
-    FUT_UNUSED arguments fut_self.zero = true;               \
-    int rc = f call;                                         \
-    fut_self.zero = false;                                   \
-    results FUT_LEAVE(c, rc, __VA_ARGS__)                    \
+#define FUT_WRAP_OPERATION(f, arguments, call, results, leave) \
+  FUT_WRAPPER(fut_w_##f) {                                     \
+    FUT_UNUSED arguments fut_self.zero = true;                 \
+    int rc = f call;                                           \
+    fut_self.zero = false;                                     \
+    results return leave;                                      \
   }
 
 // The function returns the index of the variant.
 #define FUT_WRAP_VARIANT(f, type)                                     \
   FUT_WRAPPER(fut_w_##f) {                                            \
     FUT_UNUSED *(int32_t *)out[0] = f(c->ctx, FUT_VALUE_IN(0, type)); \
-    FUT_LEAVE(c, 0, (void)0)                                          \
+    return fut_leave(c, 0);                                           \
   }
 
-// Refuses a value of another variant: the C function would end in an assertion. `variant` returns the
+// Rejects a value of another variant: the C function would end in an assertion. `variant` returns the
 // index of the variant, and `...` are the names. Tests define this away, to reach the assertion.
 #ifndef FUT_EXPECT_VARIANT
-#define FUT_EXPECT_VARIANT(variant, type, expected, ...)                                        \
-  {                                                                                             \
-    static const char *const names[] = {__VA_ARGS__};                                           \
-    size_t actual = (size_t)variant(c->ctx, FUT_VALUE_IN(0, type));                             \
-    bool exists = actual < sizeof names / sizeof *names;                                        \
-    FUT_REFUSE(c, actual == expected ? NULL                                                     \
-                                     : msgprintf("expected variant `%s`, got `%s`", names[expected], \
-                                                 exists ? names[actual] : "?"))                 \
-  }
+#define FUT_EXPECT_VARIANT(variant, type, expected, ...) \
+  static const char *const names[] = {__VA_ARGS__};      \
+  fut_expect_variant(c, (size_t)variant(c->ctx, FUT_VALUE_IN(0, type)), expected, names, sizeof names / sizeof *names);
 #endif
+static void fut_expect_variant(struct fut_context *c, size_t actual, size_t expected, const char *const *names, size_t n) {
+  if (FUT_UNLIKELY(actual != expected))
+    fut_reject(c, msgprintf("expected variant `%s`, got `%s`", names[expected], actual < n ? names[actual] : "?"));
+}
 
 // Replaces the empty array in component `i` of a sum by an array of zeros, if the component belongs
 // to another variant and has a fixed size. `fut_zeros` is static, so that a device may read it
@@ -84,7 +84,7 @@
 #define FUT_WRAP_FREE(f, type)                           \
   FUT_WRAPPER(fut_w_##f) {                               \
     FUT_UNUSED int rc = f(c->ctx, (struct type *)in[0]); \
-    FUT_LEAVE(c, rc, (void)0)                            \
+    return fut_leave(c, rc);                             \
   }
 
 // The shape is part of the value, so the wrapper does not enter the context.
@@ -94,27 +94,18 @@
     return FUT_OK;                                                          \
   }
 
-#define FUT_WRAP_DUPLICATE(type, free)                                      \
-  FUT_WRAPPER(fut_w_duplicate_##type) {                                     \
-    struct type *copy = fut_duplicate_##type(c->ctx, (struct type *)in[0]); \
-    *(void **)out[0] = copy;                                                \
-    int rc = copy == NULL;                                                  \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))         \
-  }
-
 // --- Arrays of scalars ------------------------------------------------------------------
 // `...`: the dimensions or indices, `dims[0], dims[1]` or `indices[0], indices[1]`.
 
 // Waits for a transfer, unless argument i says that a later call waits.
+#if FUT_GPU_BACKEND
 #define FUT_SYNC_NOW(c, rc, i)         \
   if (*(const int32_t *)in[i] == 0) {  \
     FUT_SYNC(c, rc);                   \
   }
-
-#define FUT_ARRAY_REFERENCES(type)                                    \
-  static int32_t fut_references_##type(const void *value) {           \
-    return fut_count(((const struct type *)value)->mem.references);   \
-  }
+#else
+#define FUT_SYNC_NOW(c, rc, i)
+#endif
 
 // For `[]f32`, this is in short
 //
@@ -124,27 +115,28 @@
 //     *(void **)out[0] = value;
 //     int rc = value == NULL;
 //     // FUT_SYNC_NOW: waits for the transfer, unless *in[2] is not 0.
-//     // FUT_LEAVE (fut_calls.h): on failure, fetches the message, frees *out[0], and returns why.
-//     return FUT_OK;
+//     // fut_calls.h: on failure, fetches the message, frees *out[0], and returns why.
+//     return fut_leave_value(c, rc, out, fut_w_futhark_free_f32_1d);
 //   }
 //
 // If in[0] is NULL, fut_no_data takes its place: nothing is copied (fut_memmove in fut_hooks.h).
-#define FUT_WRAP_NEW(f, type, elem, free, ...)                             \
-  FUT_WRAPPER(fut_w_##f) {                                                 \
-    FUT_UNUSED const int64_t *dims = in[1];                                \
-    const void *data = in[0] != NULL ? in[0] : (const void *)&fut_no_data; \
-    struct type *value = f(c->ctx, (const elem *)data, __VA_ARGS__);       \
-    *(void **)out[0] = value;                                              \
-    int rc = value == NULL;                                                \
-    FUT_SYNC_NOW(c, rc, 2)                                                 \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))        \
+FUT_INLINE const void *fut_data(const void *data) { return data != NULL ? data : &fut_no_data; }
+
+#define FUT_WRAP_NEW(f, type, elem, release, ...)                                 \
+  FUT_WRAPPER(fut_w_##f) {                                                        \
+    FUT_UNUSED const int64_t *dims = in[1];                                       \
+    struct type *value = f(c->ctx, (const elem *)fut_data(in[0]), __VA_ARGS__);   \
+    *(void **)out[0] = value;                                                     \
+    int rc = value == NULL;                                                       \
+    FUT_SYNC_NOW(c, rc, 2)                                                        \
+    return fut_leave_value(c, rc, out, release);                                  \
   }
 
 #define FUT_WRAP_VALUES(f, type, elem)                                   \
   FUT_WRAPPER(fut_w_##f) {                                               \
     FUT_UNUSED int rc = f(c->ctx, (struct type *)in[0], (elem *)out[0]); \
     FUT_SYNC_NOW(c, rc, 1)                                               \
-    FUT_LEAVE(c, rc, (void)0)                                            \
+    return fut_leave(c, rc);                                             \
   }
 
 #define FUT_WRAP_INDEX(f, type, elem, ...)                                 \
@@ -152,7 +144,7 @@
     FUT_UNUSED const int64_t *indices = in[1];                             \
     int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__); \
     FUT_SYNC(c, rc);                                                       \
-    FUT_LEAVE(c, rc, (void)0)                                              \
+    return fut_leave(c, rc);                                               \
   }
 
 // The memory of the backend. On GPU backends it can be an integer, which is converted to a pointer
@@ -163,14 +155,13 @@
     return FUT_OK;                                                                    \
   }
 
-#define FUT_WRAP_BORROW(f, type, memory, free, ...)                        \
+#define FUT_WRAP_BORROW(f, type, memory, release, ...)                     \
   FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *dims = in[1];                                \
     struct type *value = f(c->ctx, (memory)(uintptr_t)in[0], __VA_ARGS__); \
-    FUT_BORROW(c, value)                                                   \
+    fut_borrow(c, value);                                                  \
     *(void **)out[0] = value;                                              \
-    int rc = value == NULL;                                                \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))        \
+    return fut_leave_value(c, value == NULL, out, release);                \
   }
 
 // A copy with its own memory. `size` is the number of elements, `...` the dimensions.
@@ -231,85 +222,86 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
   return data;
 }
 
-#define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                           \
-  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) {         \
-    size_t bytes = sizeof(elem) * size;                                                               \
-    if (FUT_COPIES_ON_DEVICE(type)) {                                                                 \
-      struct type *copy = calloc(1, sizeof *copy);                                                    \
-      memcpy(copy->shape, value->shape, sizeof copy->shape);                                          \
+#define FUT_WRAP_DUPLICATE(type, elem, new, values, free_array, release, size, ...)                       \
+  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) {             \
+    size_t bytes = sizeof(elem) * size;                                                                   \
+    if (FUT_COPIES_ON_DEVICE(type)) {                                                                     \
+      struct type *copy = calloc(1, sizeof *copy);                                                        \
+      memcpy(copy->shape, value->shape, sizeof copy->shape);                                              \
       if (fut_copy_on_device(ctx, &copy->mem, value->mem.mem, (int64_t)bytes) == 0 && fut_wait(ctx) == 0) \
-        return copy;                                                                                  \
-      (void)free_array(ctx, copy);                                                                    \
-      return NULL;                                                                                    \
-    }                                                                                                 \
-    elem *data = fut_staging_memory(ctx, bytes);                                                      \
-    if (data == NULL)                                                                                 \
-      return NULL;                                                                                    \
-    if (values(ctx, value, data) != 0 || fut_wait(ctx) != 0) {                                        \
-      if (fut_wait(ctx) == 0)                                                                         \
-        free(data);                                                                                   \
-      return NULL;                                                                                    \
-    }                                                                                                 \
-    struct type *copy = new (ctx, data, __VA_ARGS__);                                                 \
-    if (fut_wait(ctx) != 0) {                                                                         \
-      if (copy != NULL)                                                                               \
-        (void)free_array(ctx, copy);                                                                  \
-      if (fut_wait(ctx) == 0)                                                                         \
-        free(data);                                                                                   \
-      return NULL;                                                                                    \
-    }                                                                                                 \
-    free(data);                                                                                       \
-    return copy;                                                                                      \
+        return copy;                                                                                      \
+      (void)free_array(ctx, copy);                                                                        \
+      return NULL;                                                                                        \
+    }                                                                                                     \
+    elem *data = fut_staging_memory(ctx, bytes);                                                          \
+    if (data == NULL)                                                                                     \
+      return NULL;                                                                                        \
+    if (values(ctx, value, data) != 0 || fut_wait(ctx) != 0) {                                            \
+      if (fut_wait(ctx) == 0)                                                                             \
+        free(data);                                                                                       \
+      return NULL;                                                                                        \
+    }                                                                                                     \
+    struct type *copy = new (ctx, data, __VA_ARGS__);                                                     \
+    if (fut_wait(ctx) != 0) {                                                                             \
+      if (copy != NULL)                                                                                   \
+        (void)free_array(ctx, copy);                                                                      \
+      if (fut_wait(ctx) == 0)                                                                             \
+        free(data);                                                                                       \
+      return NULL;                                                                                        \
+    }                                                                                                     \
+    free(data);                                                                                           \
+    return copy;                                                                                          \
+  }                                                                                                       \
+  FUT_WRAPPER(fut_w_duplicate_##type) {                                                                   \
+    struct type *copy = fut_duplicate_##type(c->ctx, (struct type *)in[0]);                               \
+    *(void **)out[0] = copy;                                                                              \
+    return fut_leave_value(c, copy == NULL, out, release);                                                \
   }
 #else
-#define FUT_DUPLICATE_ARRAY(type, elem, new, values, free_array, size, ...)                                             \
-  static __attribute__((noinline)) struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) { \
-    return new (ctx, (const elem *)value->mem.mem, __VA_ARGS__);                                                        \
+#define FUT_WRAP_DUPLICATE(type, elem, new, values, free_array, release, size, ...)        \
+  FUT_WRAPPER(fut_w_duplicate_##type) {                                                    \
+    const struct type *value = in[0];                                                      \
+    struct type *copy = new (c->ctx, (const elem *)value->mem.mem, __VA_ARGS__);           \
+    *(void **)out[0] = copy;                                                               \
+    return fut_leave_value(c, copy == NULL, out, release);                                 \
   }
 #endif
 
 // --- Opaque values ----------------------------------------------------------------------
 
-// `counts`: FUT_COUNT for each array among the components.
-#define FUT_REFERENCES(type, counts)                          \
-  static int32_t fut_references_##type(const void *value) {   \
-    const struct type *v = value;                             \
-    (void)v;                                                  \
-    int32_t most = 0;                                         \
-    counts return most;                                       \
+#define FUT_REFERENCES(type) \
+  static int32_t fut_references_##type(const void *value) { return fut_most_references(&fut_layout_##type, value); }
+
+// Makes a value in *out: a copy of `original`, or, if that is NULL, one of new arrays, with the arguments of `create`.
+static int32_t fut_make(struct fut_context *c, void *out, const struct fut_layout *l, const void *original,
+                        const void *const *arguments) {
+  char *value = calloc(1, l->size);
+  if (original != NULL)
+    memcpy(value, original, l->size);
+  for (uint64_t i = 0; i < l->n_parts; i++) {
+    const struct fut_part *part = &l->parts[i];
+    void *const at = value + part->offset;
+    const void *const array = fut_pointer_at(at);
+    int32_t status = original != NULL ? part->duplicate(c, &at, &array) : part->create(c, &at, arguments);
+    if (status == FUT_OK)
+      continue;
+    while (i-- > 0)
+      fut_discard(c, l->parts[i].free, value + l->parts[i].offset);
+    free(value);
+    return status;
   }
-#define FUT_COUNT(i) most = fut_max(most, fut_count(v->v##i->mem.references));
+  *(void **)out = value;
+  return FUT_OK;
+}
 
-// A copy of each component in a new struct. `undo`: FUT_UNDO for each array.
-#define FUT_DUPLICATE_OPAQUE(type, copies, undo_copies)                                       \
-  static struct type *fut_duplicate_##type(struct futhark_context *ctx, struct type *value) { \
-    (void)ctx;                                                                                \
-    struct type *copy = calloc(1, sizeof *copy);                                              \
-    copies return copy;                                                                       \
-    undo_copies                                                                               \
-  }
-#define FUT_COPY_SCALAR(i) copy->v##i = value->v##i;
-#define FUT_COPY_ARRAY(i, array)                           \
-  copy->v##i = fut_duplicate_##array(ctx, value->v##i);    \
-  if (copy->v##i == NULL)                                  \
-    goto undo;
-#define FUT_UNDO_ALL(...) \
-  undo:                   \
-  __VA_ARGS__ free(copy); \
-  return NULL;
-#define FUT_UNDO(i, free)     \
-  if (copy->v##i != NULL)     \
-    (void)free(ctx, copy->v##i);
+#define FUT_WRAP_DUPLICATE_OPAQUE(type) \
+  FUT_WRAPPER(fut_w_duplicate_##type) { return fut_make(c, out[0], &fut_layout_##type, in[0], NULL); }
 
-// Rejects an array whose stored size would overflow.
-#define FUT_STORABLE(type, i, rank, size) \
-  FUT_REFUSE(c, fut_not_storable(((const struct type *)in[0])->v##i->shape, rank, size))
-
-// `storable`: FUT_STORABLE for each array.
+// `storable`: fut_expect_storable, if the value has arrays.
 #define FUT_WRAP_STORED_SIZE(f, type, storable)                                      \
   FUT_WRAPPER(fut_w_size_##f) {                                                      \
     storable int rc = f(c->ctx, (const struct type *)in[0], NULL, (size_t *)out[0]); \
-    FUT_LEAVE(c, rc, (void)0)                                                        \
+    return fut_leave(c, rc);                                                         \
   }
 
 #define FUT_WRAP_STORE(f, type, storable, units)                                  \
@@ -318,63 +310,62 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
     size_t size;                                                                  \
     storable units int rc = f(c->ctx, (const struct type *)in[0], &bytes, &size); \
     FUT_SYNC(c, rc);                                                              \
-    FUT_LEAVE(c, rc, (void)0)                                                     \
+    return fut_leave(c, rc);                                                      \
   }
 // Units take no memory, so the C function does not write their bytes.
 #define FUT_CLEAR_UNITS(f, type)                                            \
   if (f(c->ctx, (const struct type *)in[0], NULL, &size) == 0)              \
     memset(bytes, 0, size);
 
-#define FUT_WRAP_RESTORE(f, type, free)                                                \
-  FUT_WRAPPER(fut_w_##f) {                                                             \
-    FUT_UNUSED struct type *value = f(c->ctx, in[0]);                                  \
-    *(void **)out[0] = value;                                                          \
-    int rc = value == NULL;                                                            \
-    FUT_CHECK_RESULT(c, rc, fut_misshapen_##type, *(struct type **)out[0], "result 0") \
-    FUT_SYNC(c, rc);                                                                   \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))                    \
+#define FUT_WRAP_RESTORE(f, type, check, release)      \
+  FUT_WRAPPER(fut_w_##f) {                             \
+    FUT_UNUSED struct type *value = f(c->ctx, in[0]);  \
+    *(void **)out[0] = value;                          \
+    int rc = value == NULL;                            \
+    check FUT_SYNC(c, rc);                             \
+    return fut_leave_value(c, rc, out, release);       \
   }
 
 // --- Arrays of opaque values ----------------------------------------------------------------
 
-// `check`: FUT_CHECK_RESULT, and `free`: FUT_FREE_RESULT, if the element is a value. A unit in the
-// element is never written, so the memory is zeroed.
-#define FUT_WRAP_OPAQUE_INDEX(f, type, elem, check, free, ...)             \
+// `check`: validation of the element, if it is a value; `leave`: the end. A unit in the element is never
+// written, so the memory is zeroed.
+#define FUT_WRAP_OPAQUE_INDEX(f, type, elem, check, leave, ...)            \
   FUT_WRAPPER(fut_w_##f) {                                                 \
     FUT_UNUSED const int64_t *indices = in[1];                             \
     fut_self.zero = true;                                                  \
     int rc = f(c->ctx, (elem *)out[0], (struct type *)in[0], __VA_ARGS__); \
     fut_self.zero = false;                                                 \
     check FUT_SYNC(c, rc);                                                 \
-    FUT_LEAVE(c, rc, free)                                                 \
+    return leave;                                                          \
   }
 
-// The elements in place, and a new array whose elements the caller writes in place. `list`: FUT_LIST_COLUMN,
-// and `news`: FUT_NEW_COLUMN, for each component.
-#define FUT_WRAP_COLUMNS(type, free, list, news)                    \
-  FUT_WRAPPER(fut_w_columns_##type) {                               \
-    FUT_UNUSED const struct type *value = in[0];                    \
-    struct fut_column *columns = out[0];                            \
-    list FUT_LEAVE(c, 0, (void)0)                                   \
-  }                                                                 \
-  FUT_WRAPPER(fut_w_create_columns_##type) {                        \
-    FUT_UNUSED const int64_t *dims = in[0];                         \
-    struct fut_column *columns = out[1];                            \
-    struct type *value = calloc(1, sizeof *value);                  \
-    int rc = 0;                                                     \
-    news if (rc == 0) { list }                                      \
-    *(void **)out[0] = value;                                       \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free)) \
+#if !FUT_GPU_BACKEND
+static int32_t fut_list_columns(struct fut_column *columns, const struct fut_layout *l, const void *value) {
+  for (uint64_t i = 0; i < l->n_parts; i++) {
+    const void *array = fut_array_in(value, &l->parts[i]);
+    columns[i].memory = ((const fut_array_memory *)array)->mem;
+    columns[i].shape = fut_shape_of(array);
   }
-#define FUT_LIST_COLUMN(i)                      \
-  columns[i].memory = value->v##i->mem.mem;     \
-  columns[i].shape = value->v##i->shape;
-#define FUT_NEW_COLUMN(i, new, elem, ...)                                                        \
-  if (rc == 0)                                                                                   \
-    rc = (value->v##i = new (c->ctx, (const elem *)(const void *)&fut_no_data, __VA_ARGS__)) == NULL;
+  return FUT_OK;
+}
+
+// A new array whose elements the caller writes in place.
+static int32_t fut_create_columns(struct fut_context *c, void *const *out, const void *const *in, const struct fut_layout *l) {
+  const int32_t later = 1;
+  const void *const arguments[] = {NULL, in[0], &later};
+  int32_t status = fut_make(c, out[0], l, NULL, arguments);
+  return status == FUT_OK ? fut_list_columns(out[1], l, fut_pointer_at(out[0])) : status;
+}
+#endif
+
+// The elements in place, and a new array.
+#define FUT_WRAP_COLUMNS(type)                                                                                       \
+  FUT_WRAPPER(fut_w_columns_##type) { return fut_list_columns(out[0], &fut_layout_##type, in[0]); }                  \
+  FUT_WRAPPER(fut_w_create_columns_##type) { return fut_create_columns(c, out, in, &fut_layout_##type); }
 
 // `fits`: steps that return a message if the elements do not fit each other.
-#define FUT_WRAP_OPAQUE_NEW(f, type, elem, free, fits, ...)                 \
+#define FUT_WRAP_OPAQUE_NEW(f, type, elem, release, fits, ...)              \
   static char *fut_fit_##f(elem *elems, const int64_t *dims) {              \
     (void)elems;                                                            \
     (void)dims;                                                             \
@@ -382,10 +373,10 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
   }                                                                         \
   FUT_WRAPPER(fut_w_##f) {                                                  \
     FUT_UNUSED const int64_t *dims = in[1];                                 \
-    FUT_REFUSE(c, fut_fit_##f((elem *)in[0], dims))                         \
+    fut_expect(c, fut_fit_##f((elem *)in[0], dims));                        \
     int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__); \
     FUT_SYNC(c, rc);                                                        \
-    FUT_LEAVE(c, rc, FUT_FREE_RESULT(c, out, 0, struct type, free))         \
+    return fut_leave_value(c, rc, out, release);                            \
   }
 #define FUT_FITS(n_elements, ...) \
   int64_t n = n_elements;         \
@@ -403,18 +394,18 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
   if (!fut_has_size(dims, rank, first##k, inner, sizeof(type)))             \
     return fut_no_size(dims, rank, first##k, inner);
 
-#define FUT_WRAP_OPAQUE_SET(f, type, elem, fits, ...)                   \
-  static char *fut_fit_##f(const struct type *array, elem element) {    \
-    (void)array;                                                        \
-    (void)element;                                                      \
-    fits return NULL;                                                   \
-  }                                                                     \
-  FUT_WRAPPER(fut_w_##f) {                                              \
-    FUT_UNUSED const int64_t *indices = in[2];                          \
-    FUT_REFUSE(c, fut_fit_##f((const struct type *)in[0], (elem)in[1])) \
-    int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__); \
-    FUT_SYNC(c, rc);                                                    \
-    FUT_LEAVE(c, rc, (void)0)                                           \
+#define FUT_WRAP_OPAQUE_SET(f, type, elem, fits, ...)                    \
+  static char *fut_fit_##f(const struct type *array, elem element) {     \
+    (void)array;                                                         \
+    (void)element;                                                       \
+    fits return NULL;                                                    \
+  }                                                                      \
+  FUT_WRAPPER(fut_w_##f) {                                               \
+    FUT_UNUSED const int64_t *indices = in[2];                           \
+    fut_expect(c, fut_fit_##f((const struct type *)in[0], (elem)in[1])); \
+    int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__);  \
+    FUT_SYNC(c, rc);                                                     \
+    return fut_leave(c, rc);                                             \
   }
 #define FUT_FITS_IN(i, rank, inner)                                                   \
   if (!fut_same_shape(element->v##i->shape, array->v##i->shape + rank, inner))        \

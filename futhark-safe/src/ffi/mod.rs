@@ -31,7 +31,7 @@
 //!                           └─▶ address ─▶ ptr::copy_nonoverlapping   │       (host) without a lock
 //!                                                                     ▼
 //!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         ffi/context.rs, fut_{calls,wrappers}.h
-//!                     ─▶ the generated function ─▶ FUT_LEAVE                  fut_calls.h
+//!                     ─▶ the generated function ─▶ fut_leave                  fut_calls.h
 //!     a failure: fut_settle ─▶ Locked::failed ─▶ attributed ─▶ Failure::error fut_calls.h, ffi/context.rs
 //!                ─▶ in Core::call: after_failure                              ffi/call.rs
 //! ```

@@ -55,8 +55,8 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         "#include \"fut_config.h\"\n#include \"fut_devices.h\"\n#include \"fut_calls.h\"\n\
          #include \"fut_sizes.h\"\n#include \"fut_wrappers.h\"\n"
             .to_owned(),
-        wrappers::write(unit),
         values::write(unit),
+        wrappers::write(unit),
         table::write(unit),
         raw_functions.into_values().collect(),
         "FUT_END_OURS\n".to_owned(),
@@ -85,7 +85,8 @@ fn defines(unit: &Unit<'_>) -> String {
         .map(|name| format!("#define FUT_HAS_{name} 1\n"))
         .collect();
     format!(
-        "#define _GNU_SOURCE\n#define FUT_BACKEND_{backend} 1\n{}{settings}",
+        "#define _GNU_SOURCE\n#define FUT_BACKEND_{backend} 1\n#define FUT_N_TYPES {}\n{}{settings}",
+        unit.program.types().len(),
         flags.concat()
     )
 }

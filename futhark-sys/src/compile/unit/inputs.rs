@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use futhark_manifest::{ElemType, Program, TypeRef};
+use futhark_manifest::{ElemType, Program, Type, TypeRef};
 
 use crate::compile::generated::Generated;
 use crate::table::FUT_FIRST_TYPE;
@@ -29,6 +29,31 @@ impl Unit<'_> {
             TypeRef::Scalar(elem) => elem.c_type().to_owned(),
             TypeRef::Type(id) => format!("struct {} *", self.program.get(id).c_ident()),
         }
+    }
+
+    /// The statement that validates the shapes of argument `i`; nothing if the value has no arrays.
+    pub(super) fn check_argument(&self, ty: &Type, i: usize) -> Option<String> {
+        let (kind, shapes) = self.shapes(ty)?;
+        Some(format!("fut_check_{kind}(c, {i}, in[{i}], {shapes}); "))
+    }
+
+    /// The same for result `i`.
+    pub(super) fn check_result(&self, ty: &Type, i: usize) -> Option<String> {
+        let (kind, shapes) = self.shapes(ty)?;
+        Some(format!(
+            "rc = fut_check_new_{kind}(c, rc, {i}, out[{i}], {shapes}); "
+        ))
+    }
+
+    /// The kind of a value with arrays, and the arguments of `fut_check_…` that say which.
+    fn shapes(&self, ty: &Type) -> Option<(&'static str, String)> {
+        let (ident, layouts) = (ty.c_ident(), &self.generated.layouts);
+        if let Some(array) = layouts.array(ident) {
+            let shapes = format!("{}, {}", array.rank, array.element_size());
+            return Some(("array", shapes));
+        }
+        layouts.arrays(ident).next()?;
+        Some(("opaque", format!("&fut_layout_{ident}")))
     }
 }
 

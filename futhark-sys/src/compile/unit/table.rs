@@ -5,21 +5,19 @@ use futhark_manifest::{
 };
 
 use super::inputs::{Unit, literal, type_number};
-use super::values::{element, has_columns};
+use super::values::{element, has_columns, references};
 use crate::compile::generated::layout;
 
 pub(super) fn write(unit: &Unit<'_>) -> String {
     let (program, calls) = (unit.program, unit.program.calls());
     let (n_functions, n_types) = (calls.len(), program.types().len());
-    let constants = calls.iter().map(|call| constants_of(program, call));
-    let constants: String = constants.collect();
     let rows: String = calls.iter().map(|call| row(program, call)).collect();
     let types = program.types_with_ids();
     let types: String = types.map(|(id, ty)| type_of(unit, id, ty)).collect();
     let (functions, function_table) = array("fut_function", "fut_functions", &rows);
     let (types, type_table) = array("fut_type", "fut_types", &types);
     format!(
-        "{constants}{function_table}{type_table}static const char fut_manifest[] =\n{manifest};\n\
+        "{function_table}{type_table}static const char fut_manifest[] =\n{manifest};\n\
          extern const struct fut_table {symbol};\n\
          __attribute__((visibility(\"default\"), externally_visible)) const struct fut_table {symbol} = {{\n  \
          .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
@@ -47,7 +45,7 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
 }
 
 /// The name of an array of constants, and its definition; NULL and nothing if it has no rows.
-fn array<'a>(ty: &str, name: &'a str, rows: &str) -> (&'a str, String) {
+pub(super) fn array<'a>(ty: &str, name: &'a str, rows: &str) -> (&'a str, String) {
     match rows {
         "" => ("NULL", String::new()),
         _ => (
@@ -66,7 +64,7 @@ fn entry<'a>(program: &'a Program, call: &Call<'_>) -> Option<&'a EntryPoint> {
 }
 
 /// The results and parameters of a function, and its tuning parameters.
-fn constants_of(program: &Program, call: &Call<'_>) -> String {
+pub(super) fn constants(program: &Program, call: &Call<'_>) -> String {
     let (cfun, entry) = (call.function.name, entry(program, call));
     let slots = |what: &str, slots: Vec<String>| match slots[..] {
         [] => String::new(),
@@ -139,8 +137,9 @@ fn label(program: &Program, call: &Call<'_>) -> String {
 fn type_of(unit: &Unit<'_>, id: TypeId, ty: &Type) -> String {
     let (ident, name, rank) = (ty.c_ident(), literal(&ty.name), ty.rank());
     let elem = element(ty).map_or(0, type_number);
+    let references = references(unit, ty);
     let mut c = format!(
-        "  {{.name =\n{name},\n   .elem = {elem}u, .rank = {rank}u, .references = fut_references_{ident},\n   \
+        "  {{.name =\n{name},\n   .elem = {elem}u, .rank = {rank}u, .references = {references},\n   \
          .duplicate = fut_w_duplicate_{ident},\n"
     );
     for function in unit.program.functions_of(id) {

@@ -1,81 +1,92 @@
-//! What each type needs in C: the reference count and the copy of a value, the components of an opaque one, and the
-//! wrappers of its functions, except calls (`wrappers.rs`).
+//! What each type needs in C: the layout of a value, and the wrappers of its functions, except calls (`wrappers.rs`).
 //!
 //! New and set of arrays of opaque values, of Futhark 0.25.36 and later, validate the shapes of the elements.
 
 use std::collections::BTreeSet;
 
 use futhark_manifest::c::CType;
-use futhark_manifest::{Function, Operation, Structure, Type, TypeKind, TypeRef};
+use futhark_manifest::{Function, Operation, Structure, Type, TypeId, TypeKind, TypeRef};
 
 use super::inputs::{Unit, elem_number, indexed};
-use super::wrappers::{check_result, free_result};
+use super::table::array;
 use crate::compile::generated::layout::{self, ArrayStruct, Component};
 
 pub(super) fn write(unit: &Unit<'_>) -> String {
     let program = unit.program;
+    let types = program.types().iter();
+    let frees = types.map(|ty| format!("FUT_WRAPPER(fut_w_{});\n", ty.free()));
+    let mut c: String = frees.collect();
     // A copy of an opaque value copies its arrays, whose types need not be in the manifest.
     let arrays: BTreeSet<&ArrayStruct> = unit.generated.layouts.all_arrays().collect();
-    let mut c: String = arrays.into_iter().map(duplicate_array).collect();
-    for (id, ty) in program.types_with_ids() {
-        let (ident, free) = (ty.c_ident(), ty.free());
-        c += &match ty.kind {
-            TypeKind::Array(_) => format!("FUT_ARRAY_REFERENCES({ident})\n"),
-            TypeKind::Opaque(_) => opaque_value(unit, ty),
-        };
-        c += &format!("FUT_WRAP_DUPLICATE({ident}, {free})\n");
-        let functions = program.functions_of(id);
-        c.extend(functions.map(|function| wrapper(unit, ty, &function)));
-    }
+    c.extend(arrays.into_iter().map(|array| array_type(unit, array)));
+    let functions = |&(id, ty): &(TypeId, &Type)| -> String {
+        let all = program.functions_of(id);
+        all.map(|function| wrapper(unit, ty, &function)).collect()
+    };
+    // The layouts of opaque values refer to wrappers of arrays, and wrappers of opaque values to layouts.
+    let (opaque, arrays): (Vec<_>, Vec<_>) =
+        (program.types_with_ids()).partition(|(_, ty)| ty.as_opaque().is_some());
+    c.extend(arrays.iter().map(functions));
+    c.extend(opaque.iter().map(|(_, ty)| opaque_type(unit, ty)));
+    c.extend(opaque.iter().map(functions));
     c
 }
 
-/// Defines the function that copies an array, by its functions new, values and free.
-fn duplicate_array(array: &ArrayStruct) -> String {
-    let functions = ["new", "values", "free"].map(|operation| array.function(operation));
-    let dims = (0..array.rank).map(|i| format!("(size_t)value->shape[{i}]"));
-    format!(
-        "FUT_DUPLICATE_ARRAY({}, {}, {}, {}, {})\n",
-        array.ident,
-        array.elem.c_type(),
-        functions.join(", "),
+/// The name of the function that reads the reference count.
+pub(super) fn references(unit: &Unit<'_>, ty: &Type) -> String {
+    let ident = ty.c_ident();
+    match unit.generated.layouts.arrays(ident).next() {
+        _ if ty.as_opaque().is_none() => "fut_references_of_array".to_owned(),
+        Some(_) => format!("fut_references_{ident}"),
+        None => "fut_no_references".to_owned(),
+    }
+}
+
+/// The wrapper that copies an array, and those of an array that the manifest lacks, which parts of values need.
+fn array_type(unit: &Unit<'_>, array: &ArrayStruct) -> String {
+    let (ident, elem, rank) = (&array.ident, array.elem.c_type(), array.rank);
+    let [new, values, free] = ["new", "values", "free"].map(|operation| array.function(operation));
+    let mut c = format!("FUT_ASSERT_ARRAY({ident}, {rank})\n");
+    if unit.generated.layouts.array(ident).is_none() {
+        c += &format!("FUT_WRAP_FREE({free}, {ident})\n");
+        let dims = indexed("dims", rank);
+        c += &format!("FUT_WRAP_NEW({new}, {ident}, {elem}, fut_w_{free}, {dims})\n");
+    }
+    let dims = (0..rank).map(|i| format!("(size_t)value->shape[{i}]"));
+    c + &format!(
+        "FUT_WRAP_DUPLICATE({ident}, {elem}, {new}, {values}, {free}, fut_w_{free}, {}, {})\n",
         dims.collect::<Vec<_>>().join(" * "),
-        indexed("value->shape", array.rank)
+        indexed("value->shape", rank)
     )
 }
 
-/// The layout, the reference count, the copy and the columns of an opaque value.
-fn opaque_value(unit: &Unit<'_>, ty: &Type) -> String {
-    let (ident, free, dims) = (ty.c_ident(), ty.free(), indexed("dims", ty.rank()));
-    let layouts = &unit.generated.layouts;
-    let [mut counts, mut copies, mut undo] = [const { String::new() }; 3];
-    let [mut columns, mut new_columns] = [const { String::new() }; 2];
-    for (i, component) in layouts.components(ident).iter().enumerate() {
-        let Component::Array(array) = component else {
-            copies += &format!("FUT_COPY_SCALAR({i}) ");
-            continue;
-        };
+/// The layout of an opaque type, and the wrappers that need only the layout.
+fn opaque_type(unit: &Unit<'_>, ty: &Type) -> String {
+    let ident = ty.c_ident();
+    let parts = unit.generated.layouts.arrays(ident).map(|(i, array)| {
         let [new, free] = ["new", "free"].map(|operation| array.function(operation));
-        let elem = array.elem.c_type();
-        counts += &format!("FUT_COUNT({i}) ");
-        copies += &format!("FUT_COPY_ARRAY({i}, {}) ", array.ident);
-        undo += &format!("FUT_UNDO({i}, {free}) ");
-        columns += &format!("FUT_LIST_COLUMN({i}) ");
-        new_columns += &format!("FUT_NEW_COLUMN({i}, {new}, {elem}, {dims}) ");
-    }
-    if !undo.is_empty() {
-        undo = format!("FUT_UNDO_ALL({undo})");
-    }
+        let (rank, size) = (array.rank, array.element_size());
+        let duplicate = format!("fut_w_duplicate_{}", array.ident);
+        format!("  {{offsetof(struct {ident}, v{i}), {rank}, {size}, fut_w_{new}, {duplicate}, fut_w_{free}}},\n")
+    });
+    let parts: Vec<String> = parts.collect();
+    let (name, n) = (format!("fut_parts_{ident}"), parts.len());
+    let (name, list) = array("fut_part", &name, &parts.concat());
     let mut c = components(unit, ty);
-    c += &format!("FUT_REFERENCES({ident}, {counts})\n");
-    c += &format!("FUT_DUPLICATE_OPAQUE({ident}, {copies}, {undo})\n");
+    c += &format!(
+        "{list}static const struct fut_layout fut_layout_{ident} = {{{name}, {n}, sizeof(struct {ident})}};\n\
+         FUT_WRAP_DUPLICATE_OPAQUE({ident})\n"
+    );
+    if n > 0 {
+        c += &format!("FUT_REFERENCES({ident})\n");
+    }
     if has_columns(unit, ty) {
-        c += &format!("FUT_WRAP_COLUMNS({ident}, {free}, {columns}, {new_columns})\n");
+        c += &format!("FUT_WRAP_COLUMNS({ident})\n");
     }
     c
 }
 
-/// The layout, and assertions that it matches the struct.
+/// The components in the table, and assertions that they match the struct.
 fn components(unit: &Unit<'_>, ty: &Type) -> String {
     let (ident, layouts) = (ty.c_ident(), &unit.generated.layouts);
     let all = layouts.components(ident);
@@ -130,7 +141,8 @@ pub(super) fn element(ty: &Type) -> Option<TypeRef> {
 
 /// The wrapper of a function of `ty`; nothing for a call.
 fn wrapper(unit: &Unit<'_>, ty: &Type, function: &Function<'_>) -> String {
-    let (f, ident, free, rank) = (function.name, ty.c_ident(), ty.free(), ty.rank());
+    let (f, ident, rank) = (function.name, ty.c_ident(), ty.rank());
+    let free = format!("fut_w_{}", ty.free());
     let (dims, indices) = (indexed("dims", rank), indexed("indices", rank));
     let elem = element(ty).map_or(String::new(), |elem| unit.c_type(elem));
     let wrapper = match function.operation {
@@ -147,13 +159,21 @@ fn wrapper(unit: &Unit<'_>, ty: &Type, function: &Function<'_>) -> String {
         }
         Operation::ArrayFree | Operation::OpaqueFree => format!("FREE({f}, {ident})"),
         Operation::OpaqueStore => store(unit, f, ident),
-        Operation::OpaqueRestore => format!("RESTORE({f}, {ident}, {free})"),
+        Operation::OpaqueRestore => {
+            let check = unit.check_result(ty, 0).unwrap_or_default();
+            format!("RESTORE({f}, {ident}, {check}, {free})")
+        }
         Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
             let value = element(ty).and_then(TypeRef::as_type);
             let value = value.map(|id| unit.program.get(id));
-            let check = value.map_or(String::new(), |ty| check_result(ty, 0));
-            let free = value.map_or("(void)0".to_owned(), |ty| free_result(ty, 0));
-            format!("OPAQUE_INDEX({f}, {ident}, {elem}, {check}, {free}, {indices})")
+            let check = value
+                .and_then(|ty| unit.check_result(ty, 0))
+                .unwrap_or_default();
+            let leave = match value {
+                Some(ty) => format!("fut_leave_value(c, rc, out, fut_w_{})", ty.free()),
+                None => "fut_leave(c, rc)".to_owned(),
+            };
+            format!("OPAQUE_INDEX({f}, {ident}, {elem}, {check}, {leave}, {indices})")
         }
         Operation::RecordArrayNew | Operation::OpaqueArrayNew => {
             let fits = fits(unit, ty, |i, part| match part {
@@ -183,11 +203,9 @@ fn wrapper(unit: &Unit<'_>, ty: &Type, function: &Function<'_>) -> String {
 /// The end of the wrappers that store a value. They refuse one whose stored size C would compute wrongly.
 fn store(unit: &Unit<'_>, f: &str, ident: &str) -> String {
     let arrays = || unit.generated.layouts.arrays(ident);
-    let storable = arrays().map(|(i, array)| {
-        let (rank, size) = (array.rank, array.elem.size());
-        format!("FUT_STORABLE({ident}, {i}, {rank}, {size}) ")
-    });
-    let storable: String = storable.collect();
+    let storable = arrays().next();
+    let storable = storable.map(|_| format!("fut_expect_storable(c, &fut_layout_{ident}, in[0]);"));
+    let storable = storable.unwrap_or_default();
     let units = match arrays().any(|(_, array)| array.element_size() == 0) {
         true => format!("FUT_CLEAR_UNITS({f}, {ident})"),
         false => String::new(),
