@@ -77,6 +77,17 @@ pub(super) fn indexed(name: &str, rank: usize) -> String {
     all.join(", ")
 }
 
+/// The name of an array of constants, and its definition; NULL and nothing if it has no rows.
+pub(super) fn array<'a>(ty: &str, name: &'a str, rows: &str) -> (&'a str, String) {
+    match rows {
+        "" => ("NULL", String::new()),
+        _ => (
+            name,
+            format!("static const struct {ty} {name}[] = {{\n{rows}}};\n"),
+        ),
+    }
+}
+
 /// A C string literal, split into pieces, with all special characters escaped.
 pub(super) fn literal(text: &str) -> String {
     let mut c = "    \"".to_owned();

@@ -4,7 +4,7 @@ use futhark_manifest::{
     Call, EntryPoint, FunctionList, Operation, Owner, Program, Structure, Type, TypeId, TypeKind,
 };
 
-use super::inputs::{Unit, literal, type_number};
+use super::inputs::{Unit, array, literal, type_number};
 use super::values::{element, has_columns, references};
 use crate::compile::generated::layout;
 
@@ -42,17 +42,6 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
         hash = program.interface_hash(),
         functions_hash = FunctionList::of(program).hash(),
     )
-}
-
-/// The name of an array of constants, and its definition; NULL and nothing if it has no rows.
-pub(super) fn array<'a>(ty: &str, name: &'a str, rows: &str) -> (&'a str, String) {
-    match rows {
-        "" => ("NULL", String::new()),
-        _ => (
-            name,
-            format!("static const struct {ty} {name}[] = {{\n{rows}}};\n"),
-        ),
-    }
 }
 
 /// The entry point that is called, if it is one.

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use futhark_manifest::c::CType;
 use futhark_manifest::{Function, Operation, Structure, Type, TypeId, TypeKind, TypeRef};
 
-use super::inputs::{Unit, elem_number, indexed};
-use super::table::array;
+use super::inputs::{Unit, array, elem_number, indexed};
 use crate::compile::generated::layout::{self, ArrayStruct, Component};
 
 pub(super) fn write(unit: &Unit<'_>) -> String {
