@@ -80,7 +80,7 @@ static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
 // a pending one would make the next allocation fail.
 static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int rc) {
   if (c->settling)
-    return FUT_OK;  // in fut_discard
+    return FUT_FAILED;  // in fut_discard, which ignores it
   if (c->text.length != 0)
     fut_flush_text(&c->text);
 #if FUT_MULTICORE
@@ -138,7 +138,7 @@ static void fut_discard(struct fut_context *c, fut_call release, void *result) {
   const void *value = fut_pointer_at(result);
   if (value == NULL)
     return;
-  c->settling = 1;  // a failure to free it is ignored
+  c->settling = 1;  // keeps the recorded failure; an error while freeing would be reported by the next call
   (void)release(c, NULL, &value);
   c->settling = 0;
   memset(result, 0, sizeof value);

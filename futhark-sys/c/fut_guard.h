@@ -4,7 +4,8 @@
 // which calls the generated code. Hooks of `exit`, `abort` and others call `fut_fatal`, which stores
 // the reason and jumps; it skips only C frames. The context is marked as lost and
 // is never entered again, because its locks and counts can be inconsistent. Its
-// memory is freed with it, see below.
+// memory is freed with it, see below. A wrapper that rejects an argument jumps as well (`fut_reject`), before
+// it has changed anything, and the context stays usable. Calls never nest on one thread.
 //
 // On multicore, other threads must not write to the skipped frames: fut_workers.h
 // stops them first.

@@ -26,7 +26,7 @@
 //! way of their components. `references` in the table returns the largest count among the
 //! blocks of a value. It is exact: 1 means that this value alone refers to its memory, and 0 that it
 //! has none. Memory without a count (a literal in the program), borrowed memory and
-//! a count that has overflowed are reported as shared (`fut_count` and `FUT_BORROW` in
+//! a count that has overflowed are reported as shared (`fut_count` and `fut_borrow` in
 //! `futhark-sys/c/fut_calls.h`).
 //!
 //! ## When a copy is made
