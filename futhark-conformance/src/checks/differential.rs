@@ -36,14 +36,12 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let backend = env.program().backend;
     let label = &env.spec.compiler.version;
     let here = format!("{backend} of Futhark {label}");
-    // Jobs for several devices may check the same program at the same time.
-    let store = format!("{here} {}", env.device().name);
     let sides = Sides {
         env,
         tested: &Side::tested(env, Reading::Parts),
         oracle: &Side::other(env, library),
         names: (&here, &name),
-        store: &env.store(&store),
+        store: &env.store("differential"),
         cases: env.cases().unwrap_or(match env.device().is_slow() {
             true => CASES_IF_SLOW,
             false => CASES,

@@ -43,13 +43,12 @@ pub fn check(env: &Env<'_>, name: &str) -> CheckResult {
         return Err(Stop::error(message));
     }
     let side = Side::tested(env, Reading::Parts);
-    let store = format!("properties-{} {}", program.backend, env.device().name);
     let sides = Sides {
         env,
         tested: &side,
         oracle: &Holds(&side),
         names: ("the property", "a property that holds"),
-        store: &env.store(&store),
+        store: &env.store("properties"),
         cases: env.cases().unwrap_or(match env.device().is_slow() {
             true => CASES_IF_SLOW,
             false => CASES,

@@ -40,14 +40,13 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let Some(server) = prepare(cases, "server", "build", || Server::build(env)) else {
         return;
     };
-    let store = format!("server-{}", env.spec.compiler.version);
     let sides = Sides {
         env,
         tested: &server,
         // Called first. If the library refuses a size, the server is not called (`ignores_overflow`).
         oracle: &server.library,
         names: ("the server program", "the library"),
-        store: &env.store(&store),
+        store: &env.store("server"),
         cases: env.cases().unwrap_or(CASES),
         within: Within::Bits,
         ignores_overflow: true,

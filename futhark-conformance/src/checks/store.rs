@@ -204,7 +204,7 @@ fn well_formed(context: &Context, stored: &Stored) -> CheckResult {
 }
 
 fn ensure_equal_stored(before: &Stored, now: &Stored) -> CheckResult {
-    let content = |stored: &Stored| Content::of_stored("that is restored", stored.body());
+    let content = |stored: &Stored| Content::of_stored("a restored value", stored.body());
     content(before)?.same(&content(now)?)
 }
 

@@ -121,11 +121,14 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// The files of failing inputs. `name` separates concurrent runs: backend, device and compiler.
+    /// The files of inputs that failed in a check.
     #[must_use]
-    pub fn store(&self, name: &str) -> Store {
-        let folder = &self.spec.run.regressions;
-        Store::open(folder, self.source, name, self.spec.earlier.last_was_slow)
+    pub fn store(&self, check: &str) -> Store {
+        let spec = self.spec;
+        let (backend, device) = (spec.device.backend, &spec.device.name);
+        let job = format!("{check} {backend} {} {device}", spec.compiler.version);
+        let folder = &spec.run.regressions;
+        Store::open(folder, self.source, &job, spec.earlier.last_was_slow)
     }
 
     /// Why a failure with a generated input does not count, if the program uses `#[unsafe]`.

@@ -199,15 +199,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the files of a program in `folder`. `run` separates concurrent runs: backend,
-    /// device and compiler.
+    /// Opens the files of a program in `folder`, for a check in a job. Other jobs may have the program open as well.
     ///
     /// If an earlier process died, its last input is kept, unless it `was_slow` only.
     #[must_use]
-    pub fn open(folder: &Path, program: &Path, run: &str, was_slow: bool) -> Store {
+    pub fn open(folder: &Path, program: &Path, job: &str, was_slow: bool) -> Store {
         let stem = program.file_stem().unwrap_or_default().to_string_lossy();
         let folder = folder.join(plain(&stem));
-        let running = folder.join(format!("{}.running", plain(run)));
+        // Programs with the same file name share the folder, but are not the same job.
+        let program = key(&[program.as_os_str().as_encoded_bytes()]);
+        let running = folder.join(format!("{}-{program}.running", plain(job)));
         let store = Store { folder, running };
         if let Ok(kept) = Kept::read(&store.running)
             && !was_slow
@@ -344,6 +345,15 @@ mod tests {
         assert_eq!(store.inputs_of("other"), []);
         std::fs::write(path.with_file_name("z.json"), "{}").unwrap();
         assert_eq!(store.inputs_of("+^").len(), 1);
+    }
+
+    #[test]
+    fn programs_with_the_same_file_name_do_not_take_each_others_last_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |program: &str| Store::open(folder.path(), Path::new(program), "c", false);
+        open("x/same.fut").record_running(&case());
+        assert_eq!(open("y/same.fut").inputs_of("+^"), []);
+        assert_eq!(open("x/same.fut").inputs_of("+^"), [case()]);
     }
 
     #[test]
