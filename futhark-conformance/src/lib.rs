@@ -6,7 +6,7 @@
 //! cli ─▶ run ─┬─ corpus, toolchain, devices      find programs, compilers and devices
 //!             ├─ cover                           choose jobs
 //!             ├─ jobs ══ protocol ══▶ child      a child process per job
-//!             │   ▲                   └─ checks      one module per check
+//!             │   ▲                   └─ checks      a function per check
 //!             │   ║                       └─ harness     cases, contexts, calls, with blocks, values, compare,
 //!             │   ║                           │          and inputs, which uploads by harness::{calls, make}
 //!             │   ╚═══ protocol::Event ═══════╯      the results of cases, back to the parent
@@ -36,7 +36,7 @@
 // 3. `child.rs`: `main`, `check_program` has the program compiled, and loads it.
 // 4. `checks/mod.rs`: `compile_and_check` (`checks/compile.rs` compiles), and `check_in_context`, which makes the context
 //    and calls the functions in `ALL`.
-// 5. `checks/NAME.rs`: the function of the check, which passes each case to `Cases::run`.
+// 5. `checks/NAME.rs`, or the file that `ALL` names: the function of the check, which passes each case to `Cases::run`.
 // 6. `harness/cases.rs`: `Cases::run` runs the case, and sends its result as an `Event` (`protocol.rs`).
 // 7. Back in `jobs/mod.rs`: `JobState::handle` receives it, and `check_job` has it judged (`expect.rs`).
 // 8. Back in `run/mod.rs`: `check_and_record` has its line written (`report/json.rs`: `add`); at the end `run_command`

@@ -73,7 +73,7 @@ static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   f->words = words;
   f->cause = __atomic_exchange_n(&c->cause, FUT_CAUSE_UNKNOWN, __ATOMIC_RELAXED);
   f->code = rc;
-  f->origin = fut_origin(c, f);
+  f->origin = fut_origin(c, f);  // on host backends always the call's own
 }
 
 // Restores the context after a failure, so that the next call can succeed, and fetches every error:
@@ -127,7 +127,7 @@ static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_con
 }
 FUT_BEGIN_OURS
 
-// The end of a wrapper: `return fut_leave(c, rc);`. Wrappers have no branches of their own: without optimisation, the C
+// The end of a wrapper: `return fut_leave(c, rc);`. Most wrappers have no branches of their own: without optimisation, the C
 // compiler takes twice as long for a function with one.
 FUT_INLINE int32_t fut_leave(struct fut_context *c, int rc) {
   return FUT_UNLIKELY(rc != 0 || fut_disturbed(c)) ? fut_settle(c, rc) : FUT_OK;

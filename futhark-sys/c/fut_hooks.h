@@ -14,11 +14,12 @@
 //    `wanted` is the size. (fut_lexical_realloc, for scratch, calls fut_tracked_realloc, which returns NULL.)
 // 2. fut_host_alloc releases free blocks and retries. Then it marks the call by fut_note_memory, and sets the context's error,
 //    by which the runtime's memblock_alloc sees that the memory is missing. That function puts its own text before ours, and
-//    returns FUTHARK_OUT_OF_MEMORY, by fut_allocate, to the program. (fut_lexical_realloc sets mark and error, and returns
-//    this code itself.)
-// 3. On a worker the task of the program returns it, and run_subtask passes it to the call in scheduler->error.
+//    returns a code, by fut_allocate, to the program, which makes it 1. (fut_lexical_realloc sets mark and error, and returns
+//    FUTHARK_OUT_OF_MEMORY itself.)
+// 3. On a worker the task of the program returns the code, and run_subtask passes it to the call in scheduler->error.
 //    fut_workers.h is not involved.
-// 4. The wrapper gets it as `rc`: fut_leave -> fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
+// 4. The wrapper gets it as `rc`, and ends by fut_leave (fut_calls.h), or fut_leave_values -> fut_undo_values (fut_sizes.h)
+//    if it has results to free. Both call fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
 // 5. In futhark-safe: Locked::call -> Locked::failed -> attributed -> Failure::error (ffi/context.rs), an OutOfMemory; then, in
 //    Core::call, after_failure (ffi/call.rs).
 //

@@ -97,7 +97,7 @@ impl Content {
     pub fn of_stored(name: &str, body: &[u8]) -> CheckResult<Content> {
         let parts = data::read(body).ok_or_else(|| {
             Stop::mismatch(format!(
-                "a stored value of type {name} does not have the documented format: {} bytes, {:02x?}",
+                "the stored form of {name} does not have the documented format: {} bytes, {:02x?}",
                 body.len(),
                 &body[..body.len().min(24)]
             ))

@@ -373,8 +373,8 @@ impl<'c> Plan<'c> {
     /// Reads the expected failures and the baseline.
     ///
     /// `--check` filters no jobs here: a job passes the patterns to its child process, where `Cases` selects cases by
-    /// them. Only a quick run also chooses jobs by them (`Choice::reduced`), but not of programs that PATH names as
-    /// files.
+    /// them. Only a choice of jobs also depends on them (`Choice::reduced`): in a quick run, but not of programs that
+    /// PATH names as files, and on devices that are known to compute wrong results.
     fn make(corpus: &'c Corpus, config: &Config) -> Result<Plan<'c>, Ended> {
         checks::must_exist(&config.checks).map_err(|error| usage(anyhow!(error)))?;
         if corpus.files().is_empty() {

@@ -140,7 +140,7 @@ impl Core {
     /// Calls function number `function` of the table.
     ///
     /// Consumed arguments that share memory with other values are copied first (see `value`).
-    /// They are freed afterwards, also on errors, except those
+    /// They are freed afterwards, when `inputs` is dropped without the lock, also on errors, except those
     /// [through `&mut`](Input::ConsumedByMut) of a call that is refused before it starts.
     ///
     /// # Errors

@@ -99,7 +99,8 @@ impl Progress {
         }
     }
 
-    /// Records a wait that succeeded: all pending values are complete.
+    /// Records a wait that succeeded: all pending values are complete. After one that failed, `invalidate` has recorded
+    /// why.
     pub(super) fn confirm(&mut self) {
         self.outcomes += 1;
         self.held = 0;
