@@ -40,8 +40,8 @@ pub fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Compiles and loads a program, and runs the checks. If it cannot be loaded, or there is no device, the checks that need a
-/// context are reported as skipped; not if an expected failure of the compiler is the reason.
+/// Compiles and loads a program, and runs the checks. Without a library or a device, it reports the checks that need a
+/// context as skipped, except after an expected failure of the compiler.
 fn check_program(program: &Path, spec: &JobSpec, cases: &mut Cases<'_>) {
     let blocks = cases.obtain("blocks", "syntax", || read_blocks(program));
     let blocks = blocks.unwrap_or_default();

@@ -7,21 +7,16 @@
 
 #ifndef FUT_AFTER_PROGRAM
 
-// Missing memory has two routes.
-//
-// Memory of arrays and scratch is an error of the call, after which the context still works:
+// Missing memory has two routes. Memory of arrays and scratch is an error of the call; the context still works:
 // 1. fut_host_alloc sets `wanted`, and the runtime calls fut_malloc -> fut_memory -> fut_no_memory, which returns NULL because
-//    `wanted` is the size. (fut_lexical_realloc, for scratch, calls fut_tracked_realloc, which returns NULL.)
+//    `wanted` is the size. (fut_lexical_realloc, for scratch, calls fut_tracked_realloc.)
 // 2. fut_host_alloc releases free blocks and retries. Then it marks the call by fut_note_memory, and sets the context's error,
-//    by which the runtime's memblock_alloc sees that the memory is missing. That function puts its own text before ours, and
-//    returns a code, by fut_allocate, to the program, which makes it 1. (fut_lexical_realloc sets mark and error, and returns
-//    FUTHARK_OUT_OF_MEMORY itself.)
-// 3. On a worker the task of the program returns the code, and run_subtask passes it to the call in scheduler->error.
-//    fut_workers.h is not involved.
-// 4. The wrapper gets it as `rc`, and ends by fut_leave (fut_calls.h), or fut_leave_values -> fut_undo_values (fut_sizes.h)
-//    if it has results to free. Both call fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
-// 5. In futhark-safe: Locked::call -> Locked::failed -> attributed -> Failure::error (ffi/context.rs), an OutOfMemory; then, in
-//    Core::call, after_failure (ffi/call.rs).
+//    by which memblock_alloc sees that the memory is missing. That function puts its own text before ours, and returns a code,
+//    by fut_allocate, to the program. (fut_lexical_realloc sets mark and error, and returns a code itself.)
+// 3. On a worker, run_subtask passes the code to the call in scheduler->error. fut_workers.h is not involved.
+// 4. The wrapper ends by fut_leave (fut_calls.h), or by fut_leave_values (fut_sizes.h) if it has results to free. Both call
+//    fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
+// 5. In futhark-safe: Locked::call -> Locked::failed -> attributed -> Failure::error (ffi/context.rs), after_failure (ffi/call.rs).
 //
 // Memory of the runtime's own structs (fut_memory): the runtime does not check it, so the hook ends the call by fut_fatal:
 // _longjmp -> fut_after_jump (fut_guard.h), and fut_enter returns FUT_LOST (fut_context_new: FUT_MEMORY).
