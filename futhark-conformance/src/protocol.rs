@@ -74,8 +74,8 @@ pub struct RunSpec {
 pub enum Event {
     /// A case begins, or something that later cases need.
     Begin(CaseStart),
-    /// The current case has ended with a result, which the parent judges by the expected failures and writes to the
-    /// reports.
+    /// The current case has ended with a result: outcome, cause, message, seconds. The parent judges it by the expected
+    /// failures and writes it to the reports.
     End(CaseResult),
     /// The current case has ended, and there is nothing to report: an earlier process has reported it, or it was run
     /// only for later cases and has not failed.

@@ -208,6 +208,8 @@ fn ensure_equal_stored(before: &Stored, now: &Stored) -> CheckResult {
     content(before)?.same(&content(now)?)
 }
 
+/// The fields or variants of a value, and the first 16 elements of arrays, read one by one. [`Content::same`] compares
+/// numbers bit for bit.
 fn elements(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Content> {
     Content::read_from(program, ty, value, Reading::Elements)
 }

@@ -154,34 +154,6 @@ pub fn check_job(
     }
 }
 
-struct RunningCase {
-    start: CaseStart,
-    begun: Instant,
-}
-
-impl RunningCase {
-    /// The case for failures of the process itself.
-    fn of_the_process(begun: Instant) -> RunningCase {
-        RunningCase {
-            start: CaseStart::new("lifecycle", "process"),
-            begun,
-        }
-    }
-
-    /// The result of the case: a failure with this cause, otherwise a skip.
-    fn ended(&self, cause: Option<Cause>, message: String) -> CaseResult {
-        let result = CaseResult {
-            check: self.start.check.clone(),
-            case: self.start.case.clone(),
-            outcome: cause.map_or(Outcome::Skip, |_| Outcome::Fail),
-            cause,
-            message,
-            seconds: self.begun.elapsed().as_secs_f64(),
-        };
-        result.excused(self.start.excuse.as_deref())
-    }
-}
-
 /// What is known of a job while its child processes run.
 struct JobState {
     earlier: Earlier,
@@ -283,6 +255,34 @@ impl JobState {
             ),
         };
         (Some(case.ended(Some(cause), message)), goes_on)
+    }
+}
+
+struct RunningCase {
+    start: CaseStart,
+    begun: Instant,
+}
+
+impl RunningCase {
+    /// The case for failures of the process itself.
+    fn of_the_process(begun: Instant) -> RunningCase {
+        RunningCase {
+            start: CaseStart::new("lifecycle", "process"),
+            begun,
+        }
+    }
+
+    /// The result of the case: a failure with this cause, otherwise a skip.
+    fn ended(&self, cause: Option<Cause>, message: String) -> CaseResult {
+        let result = CaseResult {
+            check: self.start.check.clone(),
+            case: self.start.case.clone(),
+            outcome: cause.map_or(Outcome::Skip, |_| Outcome::Fail),
+            cause,
+            message,
+            seconds: self.begun.elapsed().as_secs_f64(),
+        };
+        result.excused(self.start.excuse.as_deref())
     }
 }
 
