@@ -29,15 +29,17 @@
 
 // The way of `futhark-conformance run PROGRAM --check NAME` through the modules:
 //
-// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs. Workers take them from a `Queue`,
+// 1. `run/mod.rs`: `main`, `run_command`, `check_corpus`; `Plan::make` makes the jobs (of a
+//    folder, `run/select.rs` chooses among them). Workers take them from a `Queue`,
 //    and `check_and_record` has each checked.
 // 2. `jobs/mod.rs`: `check_job` starts a child process (`jobs/process.rs`: `Process::start`) and receives its events
 //    (`Process::listen`).
 // 3. `child.rs`: `main`, `check_program` has the program compiled, and loads it.
 // 4. `checks/mod.rs`: `compile_and_check` (`checks/compile.rs` compiles), and `check_in_context`, which makes the context
 //    and calls the functions in `ALL`.
-// 5. `checks/NAME.rs`, or the file that `ALL` names: the function of the check, which passes each case to `Cases::run`.
-// 6. `harness/cases.rs`: `Cases::run` runs the case, and sends its result as an `Event` (`protocol.rs`).
+// 5. `checks/NAME.rs`, or the file that `ALL` names: the function of the check, which passes each case to `Cases` (`run`,
+//    `run_in_context` and the like).
+// 6. `harness/cases.rs`: `Cases::perform` runs the case, and sends its result as an `Event` (`protocol.rs`).
 // 7. Back in `jobs/mod.rs`: `JobState::handle` receives it, and `check_job` has it judged (`expect.rs`).
 // 8. Back in `run/mod.rs`: `check_and_record` has its line written (`report/json.rs`: `add`); at the end `run_command`
 //    prints `Report::as_text` (`report/mod.rs`, `report/text.rs`), and `verdict` makes the exit code.

@@ -89,7 +89,7 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #endif
   if (rc == 0 && c->ctx->error == NULL)
     return FUT_OK;
-  fut_fail(c, NULL, NULL);
+  fut_fail(c, NULL, NULL);  // forgets the failures of an earlier call
   c->settling = 1;
   fut_take_failure(c, 0, rc);
 #if FUT_GPU_BACKEND
@@ -112,6 +112,7 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
     fut_fatal("cannot reset the state on the device after the failure");
 #endif
   c->settling = 0;
+  // Set by fut_note_memory if an allocation failed (fut_hooks.h).
   return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
 }
 
@@ -120,6 +121,8 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 FUT_END_OURS  // one small function, which each call runs
 static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_context *c, void *const *out,
                                                    const void *const *in) {
+  // fut_guard.h: returns FUT_LOST if the context is lost or the process forked. fut_fatal and fut_reject jump here;
+  // then it returns FUT_LOST or FUT_REFUSED.
   FUT_ENTER(c)
   int32_t status = call(c, out, in);
   fut_pop_guard();
@@ -133,7 +136,8 @@ FUT_INLINE int32_t fut_leave(struct fut_context *c, int rc) {
   return FUT_UNLIKELY(rc != 0 || fut_disturbed(c)) ? fut_settle(c, rc) : FUT_OK;
 }
 
-// Frees a result of a failed call by the wrapper `release`. It exists if the call failed asynchronously.
+// Frees a result of a failed call by the wrapper `release`. It exists if a wait failed, or the result has an impossible
+// shape.
 static void fut_discard(struct fut_context *c, fut_call release, void *result) {
   const void *value = fut_pointer_at(result);
   if (value == NULL)

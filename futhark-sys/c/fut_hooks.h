@@ -11,10 +11,10 @@
 // 1. fut_host_alloc sets `wanted`, and the runtime calls fut_malloc -> fut_memory -> fut_no_memory, which returns NULL because
 //    `wanted` is the size. (fut_lexical_realloc, for scratch, calls fut_tracked_realloc.)
 // 2. fut_host_alloc releases free blocks and retries. Then it marks the call by fut_note_memory, and sets the context's error,
-//    by which memblock_alloc sees that the memory is missing. That function puts its own text before ours, and returns a code,
-//    by fut_allocate, to the program. (fut_lexical_realloc sets mark and error, and returns a code itself.)
+//    by which memblock_alloc sees that the memory is missing. memblock_alloc puts its own text before ours and returns a
+//    code, which fut_allocate passes on to the program. (fut_lexical_realloc sets mark and error, and returns a code itself.)
 // 3. On a worker, run_subtask passes the code to the call in scheduler->error. fut_workers.h is not involved.
-// 4. The wrapper ends by fut_leave (fut_calls.h), or by fut_leave_values (fut_sizes.h) if it has results to free. Both call
+// 4. The wrapper ends by fut_leave or fut_leave_value (fut_calls.h), or by fut_leave_values (fut_sizes.h). They call
 //    fut_settle (fut_calls.h), which takes the mark and returns FUT_MEMORY.
 // 5. In futhark-safe: Locked::call -> Locked::failed -> attributed -> Failure::error (ffi/context.rs), after_failure (ffi/call.rs).
 //

@@ -10,13 +10,13 @@
 
 // --- Entry points, and operations on values ----------------------------------------
 
-// The elements of the parameter `call` of the macros below, a parenthesised list of arguments.
+// The elements of the parameter `arguments` of the macros below, a parenthesised list.
 #define FUT_SCALAR_IN(i, type) *(const type *)in[i]
 #define FUT_VALUE_IN(i, type) (const struct type *)in[i]
 #define FUT_SCALAR_OUT(i, type) (type *)out[i]
 #define FUT_VALUE_OUT(i, type) (struct type **)out[i]
 
-// `arguments`: validation before the call; `results`: steps after the call; `leave`: the end.
+// `checks`: of the arguments, before the call; `results`: steps after the call; `leave`: the end.
 // For `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, this is in short
 //
 //   static int32_t fut_w_futhark_entry_add_to(struct fut_context *c, void *const *out, const void *const *in) {
@@ -25,23 +25,23 @@
 //     int rc = futhark_entry_add_to(c->ctx, (struct futhark_f32_1d **)out[0], in[0], in[1]);
 //     rc = fut_check_new_array(c, rc, 0, out[0], 1, 4);  // an impossible shape is a failure
 //     // Scalar results: FUT_SYNC waits.
-//     // fut_sizes.h: on failure, fetches the message, frees *out[0], and returns why.
+//     // fut_sizes.h: on failure, fut_settle fetches the message and returns FUT_MEMORY or FUT_FAILED; frees *out[0].
 //     return fut_leave_values(c, rc, out, fut_out_futhark_entry_add_to, 1);
 //   }
-#define FUT_WRAP_ENTRY(f, arguments, call, results, leave) \
-  FUT_WRAPPER(fut_w_##f) {                                 \
-    FUT_UNUSED arguments int rc = f call;                  \
-    results return leave;                                  \
+#define FUT_WRAP_ENTRY(f, checks, arguments, results, leave) \
+  FUT_WRAPPER(fut_w_##f) {                                   \
+    FUT_UNUSED checks int rc = f arguments;                  \
+    results return leave;                                    \
   }
 
 // A constructor of a sum writes only the components of its variant, so the memory is zeroed before.
 // Operations allocate structs and nothing large.
-#define FUT_WRAP_OPERATION(f, arguments, call, results, leave) \
-  FUT_WRAPPER(fut_w_##f) {                                     \
-    FUT_UNUSED arguments fut_self.zero = true;                 \
-    int rc = f call;                                           \
-    fut_self.zero = false;                                     \
-    results return leave;                                      \
+#define FUT_WRAP_OPERATION(f, checks, arguments, results, leave) \
+  FUT_WRAPPER(fut_w_##f) {                                       \
+    FUT_UNUSED checks fut_self.zero = true;                      \
+    int rc = f arguments;                                        \
+    fut_self.zero = false;                                       \
+    results return leave;                                        \
   }
 
 // The function returns the index of the variant.
@@ -115,7 +115,7 @@ static void fut_expect_variant(struct fut_context *c, size_t actual, size_t expe
 //     *(void **)out[0] = value;
 //     int rc = value == NULL;
 //     // FUT_SYNC_NOW: waits for the transfer, unless *in[2] is not 0.
-//     // fut_calls.h: on failure, fetches the message, frees *out[0], and returns why.
+//     // fut_calls.h: on failure, fut_settle fetches the message and returns FUT_MEMORY or FUT_FAILED; frees *out[0].
 //     return fut_leave_value(c, rc, out, fut_w_futhark_free_f32_1d);
 //   }
 //

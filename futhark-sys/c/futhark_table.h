@@ -69,7 +69,7 @@
 #define FUT_COVERAGE_ABSTRACT 3u  // no: a type without a structure in the manifest
 
 // Flags of `struct fut_slot`.
-#define FUT_CONSUMED 1u
+#define FUT_CONSUMED 1u // the call may overwrite the argument: its type is unique in the manifest (`*[]f32`)
 
 // Flags of `struct fut_function`.
 #define FUT_ENTRY_POINT 1u

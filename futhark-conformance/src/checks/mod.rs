@@ -8,7 +8,7 @@
 //! 2. [`check_in_context`]: the start of `lifecycle`, then each check that needs a context, in the order of
 //!    [`ALL`], then the end of `lifecycle`.
 //!
-//! `--check` is applied twice: to whole checks by `Cases::wants`, to single cases by `Cases::perform`.
+//! The patterns of the job (`--check`, or the choice of a quick run) are applied twice: to whole checks by `Cases::wants`, to single cases by `Cases::perform`.
 
 mod arrays;
 mod artifact;

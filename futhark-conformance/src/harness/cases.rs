@@ -177,8 +177,8 @@ pub struct Cases<'a> {
 }
 
 impl<'a> Cases<'a> {
-    /// Runs cases that match a pattern of `checks`, or all if there is none, and that have not ended in
-    /// an earlier process, and those that later cases need. Reports to `out`.
+    /// Will run cases that match a pattern of `checks`, or all if there is none, and that have not ended in
+    /// an earlier process, and those that later cases need, and report to `out`.
     pub fn new(
         out: &'a mut dyn Write,
         checks: &'a [CheckPattern],

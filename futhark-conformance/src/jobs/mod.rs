@@ -86,7 +86,7 @@ pub struct Settings {
 pub enum Update {
     /// The case with this name begins.
     Begin(String),
-    /// A case has ended with this result. The caller of [`check_job`] gets it judged by the expected failures.
+    /// A case has ended with this result. [`check_job`] judges it by the expected failures before it passes it on.
     End(CaseResult),
     /// Something that is neither a result nor a failure.
     Remark(String),
@@ -110,6 +110,7 @@ pub fn check_job(
     let mut judged = Vec::new();
     let mut judge_and_send = |mut update| {
         if let Update::End(result) = &mut update {
+            // Makes a failure that is listed an expected one, and a pass of a case that must fail a failure.
             expectations.judge(&job.id, result);
             judged.push(result.clone());
         }

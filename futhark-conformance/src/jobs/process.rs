@@ -86,8 +86,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a child, and writes a line to its standard input, which stays open. `timeout` is the time
-    /// limit of each of its cases. The file `misuse_reports` is deleted after the child has ended.
+    /// Starts a child, and writes a line to its standard input, which stays open. `timeout` is how long it may take until
+    /// its first event, and to end after its last. The file `misuse_reports` is deleted after the child has ended.
     pub(super) fn start(
         command: &mut Command,
         input: &str,

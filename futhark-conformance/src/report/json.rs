@@ -86,7 +86,7 @@ impl JsonReport {
         self.publish()
     }
 
-    /// Adds a line of another kind.
+    /// Writes a line of any kind.
     pub(crate) fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');

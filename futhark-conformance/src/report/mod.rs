@@ -236,7 +236,9 @@ impl Report {
         command_to_repeat(&self.header, record)
     }
 
-    /// The table and the failures as text, as the program prints them.
+    /// The text that the program prints: the totals per column, reasons for skips and expected failures, each cause of
+    /// failures in full with a command that repeats its first failure, a line per cause, the changes since the
+    /// baseline, and last the sum of all, such as `3 checks: 2 passed, 1 failed`.
     #[must_use]
     pub fn as_text(&self) -> String {
         text::render(&Summary::from_report(self))

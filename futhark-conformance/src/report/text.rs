@@ -24,9 +24,7 @@ struct Text<'s, 'r> {
     summary: &'s Summary<'r>,
 }
 
-/// The totals per column, reasons for skips and expected failures, each cause of failures in full with a command that
-/// repeats its first failure, a line per cause, the changes since the baseline, and last the sum of all, such as `4428
-/// checks: 4217 passed, 0 failed, 9 failed as expected, 202 skipped`.
+/// See [`Report::as_text`](super::Report::as_text).
 pub(super) fn render(summary: &Summary<'_>) -> String {
     let text = Text { summary }.to_string();
     let lines = text.lines().map(|line| format!("{}\n", line.trim_end()));

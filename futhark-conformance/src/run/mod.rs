@@ -250,6 +250,7 @@ fn check_corpus(corpus: &Corpus, config: &Config, files: &ReportFiles) -> Result
         let seconds = about(seconds(&waiting) / workers as f64);
         format!("--budget {budget} left out {count} of {all} ({seconds})")
     });
+    // Not kept in memory during the run, and `report` shows what is in the file.
     let mut report = Report::read([&target.path]).map_err(could_not_run)?;
     report.header = plan.header;
     report.missing.clear();
@@ -266,7 +267,7 @@ const RECORDS: &str = "records.jsonl";
 /// Checks a job, shows its progress, and writes its judged results as records.
 fn check_and_record(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
     let begun = Instant::now();
-    let source = resume::hash(job, &plan.settings.run);
+    let hash = resume::hash(job, &plan.settings.run);
     let id = Arc::new(job.id.clone());
     let mut counts = Counts::default();
     let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -287,7 +288,7 @@ fn check_and_record(job: &Job, plan: &Plan<'_>, results: &Mutex<Results>) {
     let seconds = begun.elapsed().as_secs_f64();
     let finished = Finished {
         job: job.id.clone(),
-        source,
+        source: hash,
         seconds,
     };
     let mut results = results();
@@ -305,7 +306,7 @@ struct Results {
 
 impl Results {
     /// Adds the files that are not programs, and the results of jobs that ended before the run was
-    /// interrupted.
+    /// interrupted; then the file gets its name.
     fn begin(&mut self, plan: &Plan<'_>, interrupted: &[Line]) -> io::Result<()> {
         for record in plan.skipped_files() {
             self.json.add(&record)?;
@@ -373,8 +374,9 @@ impl<'c> Plan<'c> {
     /// Reads the expected failures and the baseline.
     ///
     /// `--check` filters no jobs here: a job passes the patterns to its child process, where `Cases` selects cases by
-    /// them. Only a choice of jobs also depends on them (`Choice::reduced`): in a quick run, but not of programs that
-    /// PATH names as files, and on devices that are known to compute wrong results.
+    /// them. In a quick run, `Choice::reduced` keeps jobs that together cover every construct, and each passes only the
+    /// checks for which it was chosen; not of programs that PATH names as files. The same holds with `--all` on devices
+    /// that are known to compute wrong results, unless `--device` is given.
     fn make(corpus: &'c Corpus, config: &Config) -> Result<Plan<'c>, Ended> {
         checks::must_exist(&config.checks).map_err(|error| usage(anyhow!(error)))?;
         if corpus.files().is_empty() {

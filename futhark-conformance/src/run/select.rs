@@ -32,10 +32,11 @@ impl Choice<'_> {
         let config = self.config;
         let constructs = Constructs::read_for(self.corpus.paths()).map_err(usage)?;
         // Most of what a device that is known to compute wrong results shows is known.
-        let spares = config.all && config.machine.devices.is_empty();
+        let leaves_out_known_bad = config.all && config.machine.devices.is_empty();
         let is_quick = !config.all && config.budget.is_none();
         let (kept, reducible) = self.partition(jobs, |job| {
-            !constructs.has(&job.program) || !(is_quick || spares && job.device.known_bad)
+            !constructs.has(&job.program)
+                || !(is_quick || leaves_out_known_bad && job.device.known_bad)
         });
         let mut jobs = self.reduced(kept, reducible, &constructs);
         for job in &mut jobs {
@@ -83,6 +84,7 @@ impl Choice<'_> {
             (FIXED_COST + size) * u64::from(job.device.slowness())
         };
         let selection = cover::choose(&others, &checks, constructs, self.expectations, cost);
+        // Each job with only the checks, or the cases that --check names, for which it was chosen.
         let mut chosen: HashMap<usize, Vec<CheckPattern>> = selection.jobs.into_iter().collect();
         let (count, all) = (chosen.len(), counted(others.len(), "job"));
         let mut left_out = Vec::new();

@@ -320,8 +320,8 @@ fn array_type(core: &Core, ty: u32, elem: ElemType, rank: usize) -> Result<&'sta
         .ok_or_else(|| no_array(elem, rank))
 }
 
-/// Copies all elements, on host backends without the lock and without entering the context, which would take as
-/// long as the copy of a thousand elements.
+/// Copies all elements. On host backends, outside of a batch, without the lock and without entering the context, which
+/// would take as long as the copy of a thousand elements; if the context has failed, the call reports that.
 ///
 /// # Safety
 /// The elements of `array` have `size` bytes, and `to` is writable memory for them. Nothing else accesses it until

@@ -140,8 +140,9 @@ impl Core {
     /// Calls function number `function` of the table.
     ///
     /// Consumed arguments that share memory with other values are copied first (see `value`).
-    /// They are freed afterwards, when `inputs` is dropped without the lock, also on errors, except those
-    /// [through `&mut`](Input::ConsumedByMut) of a call that is refused before it starts.
+    /// Those passed by value are freed when `inputs` is dropped (`Drop for Handle`, `Core::free`), without the lock, also on
+    /// errors; those [through `&mut`](Input::ConsumedByMut) under the lock (`spend`), unless the call is refused before it
+    /// starts.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`]: a wrong number or type of arguments, or one that is spent.
@@ -179,6 +180,7 @@ impl Core {
         arguments: &mut [*const c_void],
         places: &mut [*mut c_void],
     ) -> Result<()> {
+        // Records a copy when it is dropped; declared first, so that this happens after the lock is released.
         let mut copied = Copied::default();
         let Some(function) = self.table().functions().get(number) else {
             let message = "the program has no function of this number";

@@ -25,19 +25,19 @@
 //! The ways of an upload, of the call of an entry point and of a download, with Rust files from `src/`:
 //!
 //! ```text
-//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       array.rs, ffi/{array,value}.rs
+//! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       array.rs, ffi/{array,value,context}.rs
 //! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       ffi/{call,value,context}.rs
 //! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ──────────────────────┤       array.rs, ffi/{array,context}.rs
-//!                           └─▶ address ─▶ ptr::copy_nonoverlapping   │       (host) without a lock, after dims ─▶ shape
+//!                           └─▶ address (host) ─▶ ptr::copy_nonoverlapping
 //!                                                                     ▼
 //!     Locked::call ─▶ fut_enter ─▶ the wrapper, by a macro FUT_WRAP_…         ffi/context.rs, fut_{calls,wrappers}.h
-//!                     ─▶ the generated function ─▶ fut_leave…                 fut_calls.h; of entry points: fut_sizes.h
+//!                     ─▶ the generated function ─▶ fut_leave…                 fut_calls.h; with results to free: fut_sizes.h
 //!     a failure: fut_settle ─▶ Locked::failed ─▶ attributed ─▶ Failure::error fut_calls.h, ffi/context.rs
 //!                ─▶ in Core::call: after_failure                              ffi/call.rs
 //! ```
 //!
 //! The macros of this route: `FUT_WRAP_NEW` (upload), `FUT_WRAP_ENTRY` (call), `FUT_WRAP_VALUES` (download, GPU),
-//! and `FUT_WRAP_SHAPE` and `FUT_WRAP_RAW_MEMORY` (`dims` and `address`, host).
+//! and `FUT_WRAP_SHAPE` and `FUT_WRAP_RAW_MEMORY` (host, without a lock: `dims`, and then `address`).
 //!
 //! The guarantees, to which SAFETY comments refer by letter:
 //!
