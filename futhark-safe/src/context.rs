@@ -243,6 +243,16 @@ impl<P: Program> Context<P> {
         })
     }
 
+    /// The linked program of this backend for the [dynamic interface](crate::dynamic) (feature `dynamic`).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`]: the program was not compiled for the backend. [`ErrorKind::Load`]: the linked program
+    /// belongs to another version of this crate.
+    #[cfg(feature = "dynamic")]
+    pub fn library(backend: Backend) -> Result<crate::dynamic::Library> {
+        crate::dynamic::Library::of_table(table_of::<P>(&tables::<P>()?, backend)?)
+    }
+
     /// Makes a context of a library: a shared object of this program, which need not be linked into
     /// the binary (feature `dynamic`).
     ///

@@ -1,5 +1,5 @@
 //! Thousands of contexts, values and failing calls leak no memory.
-#![cfg(all(feature = "compile", feature = "dynamic", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 
 mod support;
 
@@ -8,8 +8,14 @@ use support::{array, call_one, opaque, read, scalars};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
 
-/// These backends allocate memory of the process, which the tests measure.
-const BACKENDS: [Backend; 2] = [Backend::C, Backend::Multicore];
+/// These backends allocate memory of the process, which the tests measure. QEMU keeps 280 kB of each thread that has ended,
+/// so `ci/full` sets `FUTHARK_LEAKS` under it.
+fn backends() -> &'static [Backend] {
+    match std::env::var_os("FUTHARK_LEAKS").is_some_and(|value| value == "without-threads") {
+        true => &[Backend::C],
+        false => &[Backend::C, Backend::Multicore],
+    }
+}
 
 /// The number of measurements, after equal amounts of work. A leak grows between all of them,
 /// unlike the pages of the allocator.
@@ -75,7 +81,7 @@ fn each(mut check: impl FnMut(&dyn Fn(&str) -> Library, &dyn Fn(&Library) -> Con
     use_one_arena();
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
     for compiler in support::compilers() {
-        for backend in BACKENDS {
+        for &backend in backends() {
             eprintln!("{} {backend}", compiler.version());
             let library = |name: &str| support::library(name, backend, &compiler);
             let context = |library: &Library| {

@@ -5,7 +5,7 @@ use futhark_safe::{Backend, Config, ErrorKind, Untrusted};
 
 use super::support::{self, says};
 
-fn library(backend: Backend, compiler: &futhark_safe::compile::Compiler) -> Library {
+fn library(backend: Backend, compiler: &support::Compiler) -> Library {
     support::library("../typed/programs/stored.fut", backend, compiler)
 }
 

@@ -45,6 +45,11 @@ const MACOS: Target = Target {
     install: "zig (PyPI: ziglang)",
 };
 
+const MACOS_ON_INTEL: Target = Target {
+    triple: "x86_64-apple-darwin",
+    ..MACOS
+};
+
 /// Entry points that use libm, and that fail: in the call, on a worker thread, and for lack of memory.
 const MORE: &str = "
 type point = {x: f64, tag: #near | #far i32}
@@ -79,6 +84,13 @@ const LAST: &str = r#"    println!("{:?}", ctx.entry().least(-1));
     Ok(())
 "#;
 
+fn has_std(triple: &str) -> bool {
+    Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", triple])
+        .output()
+        .is_ok_and(|found| Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_dir())
+}
+
 /// Builds the package for the target, and compares its output with that on this machine, for each host backend.
 /// Skipped where the tools of the target are missing.
 fn computes_alike(target: &Target) {
@@ -91,19 +103,16 @@ fn computes_alike(target: &Target) {
     if compiler().is_none() {
         return;
     }
-    let has_std = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", triple])
-        .output()
-        .is_ok_and(|found| Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_dir());
     let runs = |tool: &&str| Command::new(tool).arg("--version").output().is_ok();
-    if !has_std || !runs(cc) || !runs(&runner[0]) {
+    if !has_std(triple) || !runs(cc) || !runs(&runner[0]) {
         return eprintln!("skipped: needs `rustup target add {triple}` and {install}");
     }
     let name = format!("outside-{triple}");
     let package = Package::new(&name);
     package.write("stats.fut", &format!("{PROGRAM}{MORE}"));
     let mut backends = vec!["c", "multicore", "opencl"];
-    if *triple == MACOS.triple {
+    let is_macos = triple.ends_with("apple-darwin");
+    if is_macos {
         // Its headers are a part of Xcode.
         backends.pop();
         package.write("build.rs", &BUILD.replace("Backend::OpenCl, ", ""));
@@ -111,7 +120,7 @@ fn computes_alike(target: &Target) {
     let main = MAIN.replace("\n    let xs =", PRINTS);
     package.write("src/main.rs", &main.replace("    Ok(())\n", LAST));
     let cc = match *cc {
-        "zig" => zig(&package.folder),
+        "zig" => zig(&package.folder, triple),
         cc => cc.to_owned(),
     };
     let variable = triple.to_uppercase().replace('-', "_");
@@ -140,7 +149,7 @@ fn computes_alike(target: &Target) {
     if *triple == WINDOWS.triple {
         random_numbers_of_windows(&cc, &folder);
     }
-    if *triple == MACOS.triple {
+    if is_macos {
         return;
     }
     for backend in ["c", "multicore"] {
@@ -173,11 +182,12 @@ fn names_are_unique(binary: &[u8], backends: &[&str]) {
 }
 
 /// Writes a script that compiles and links for macOS.
-fn zig(folder: &Path) -> String {
+fn zig(folder: &Path, triple: &str) -> String {
     use std::os::unix::fs::PermissionsExt;
 
     let script = folder.join("zig-cc");
-    let text = "#!/bin/sh\nexec zig cc -target aarch64-macos \"$@\"\n";
+    let target = triple.replace("apple-darwin", "macos");
+    let text = format!("#!/bin/sh\nexec zig cc -target {target} \"$@\"\n");
     std::fs::write(&script, text).unwrap();
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
     script.display().to_string()
@@ -212,6 +222,18 @@ fn a_binary_for_windows_computes_alike() {
 }
 
 #[test]
-fn a_binary_for_macos_is_linked() {
+fn binaries_for_macos_are_linked() {
     computes_alike(&MACOS);
+    computes_alike(&MACOS_ON_INTEL);
+}
+
+/// cargo-zigbuild names the C compiler and the linker itself.
+#[test]
+fn cargo_zigbuild_builds_a_package() {
+    let has_zigbuild = Command::new("cargo-zigbuild").output().is_ok();
+    if compiler().is_none() || !has_zigbuild || !has_std(AARCH64.triple) {
+        return eprintln!("skipped: needs cargo-zigbuild (PyPI) and its target");
+    }
+    let package = Package::new("outside-zigbuild");
+    package.succeeds("zigbuild", &["--target", AARCH64.triple], &[]);
 }

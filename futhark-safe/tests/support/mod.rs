@@ -3,7 +3,14 @@
 //! Without a Futhark compiler, or without OpenCL, the tests that need it pass and one line on
 //! stderr names the missing requirement. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
 
+//!
+//! For other targets, the tests are a part of `futhark-safe-typed-tests` (`tests/linked`), whose build script compiles the
+//! programs; there, [`linked`] takes the place of the compilers.
+
 #![allow(dead_code, reason = "each test binary uses some of it")]
+
+#[cfg(linked_programs)]
+mod linked;
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -12,9 +19,12 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use futhark_safe::compile::{Build, Compiler};
+#[cfg(not(linked_programs))]
+pub use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Context, Library, Opaque, Scalar, Value};
 use futhark_safe::{Backend, Config, Element, Error, ErrorKind};
+#[cfg(linked_programs)]
+pub use linked::{Compiler, build, load};
 
 /// If set, tests use every installed compiler on every backend.
 const FULL: &str = "FUTHARK_TESTS_FULL";
@@ -23,7 +33,13 @@ pub fn full() -> bool {
     std::env::var_os(FULL).is_some()
 }
 
+#[cfg(linked_programs)]
+fn installed() -> Vec<Compiler> {
+    vec![Compiler]
+}
+
 /// The installed compilers, oldest first; none if these tests are skipped.
+#[cfg(not(linked_programs))]
 fn installed() -> Vec<Compiler> {
     static ALL: LazyLock<Vec<Compiler>> = LazyLock::new(|| {
         let all = Compiler::all();
@@ -74,7 +90,8 @@ pub fn leaks_are_counted() -> bool {
 /// The backends that this machine can run.
 pub fn backends() -> Vec<Backend> {
     let host = [Backend::C, Backend::Multicore];
-    let device = (!leaks_are_counted() && opencl_works()).then_some(Backend::OpenCl);
+    let device = (!cfg!(linked_programs) && !leaks_are_counted() && opencl_works())
+        .then_some(Backend::OpenCl);
     host.into_iter().chain(device).collect()
 }
 
@@ -86,7 +103,7 @@ fn opencl_works() -> bool {
         let _device = lock_device();
         let start = || -> Result<Context, Error> {
             let build = build(&program("failures.fut"), Backend::OpenCl, &compiler);
-            Context::new(&Library::build(&build)?, &Config::new())
+            Context::new(&load(&build)?, &Config::new())
         };
         start()
             .inspect_err(|error| skip("tests on OpenCL", error))
@@ -128,7 +145,10 @@ pub fn each_of(source: &Path, mut check: impl FnMut(&Library)) {
 
 /// Runs a check of `failures.fut` on OpenCL, for each of the [`compilers`].
 pub fn each_on_opencl(check: impl Fn(&Library)) {
-    for compiler in compilers().iter().filter(|_| opencl_works()) {
+    for compiler in compilers()
+        .iter()
+        .filter(|_| backends().contains(&Backend::OpenCl))
+    {
         eprintln!("{}", compiler.version());
         let library = library("failures.fut", Backend::OpenCl, compiler);
         let _device = lock_device();
@@ -144,11 +164,17 @@ pub fn program(name: &str) -> PathBuf {
 }
 
 /// A build for tests: not optimised.
+#[cfg(not(linked_programs))]
 pub fn build(source: &Path, backend: Backend, compiler: &Compiler) -> Build {
     Build::new(source, backend)
         .compiler(compiler.clone())
         .out_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("futhark"))
         .fast(true)
+}
+
+#[cfg(not(linked_programs))]
+fn load(build: &Build) -> Result<Library, Error> {
+    Library::build(build)
 }
 
 /// Builds and loads a test program of this folder.
@@ -168,7 +194,7 @@ pub fn library_of(source: &Path, backend: Backend, compiler: &Compiler) -> Libra
         Arc::clone(loaded.entry(key).or_default())
     };
     once.get_or_init(|| {
-        Library::build(&build(source, backend, compiler))
+        load(&build(source, backend, compiler))
             .unwrap_or_else(|error| panic!("{} for {backend}: {error}", source.display()))
     })
     .clone()

@@ -33,6 +33,10 @@ fn main() -> Result<(), Error> {
     programs.extend(["arrays", "state", "stored"].map(|name| program(name, &ALL)));
     programs.extend(["first", "twin"].map(|name| program(name, &HOST)));
     programs.push(program("names", &[Backend::C]));
+    // For `tests/linked`.
+    println!("cargo::rustc-cfg=linked_programs");
+    let linked = ["failures", "growing", "lost_constant"];
+    programs.extend(linked.map(|name| program(&format!("../../programs/{name}"), &HOST)));
     // As users compile it: jumps out of optimised code are tested, too.
     programs.push(Program::new("programs/basics.fut").backends(ALL));
     // Before the imitated compiler, which needs a real one: its error says how to install one.

@@ -19,3 +19,6 @@ futhark_safe::include_program!(pub opaque_matrices);
 futhark_safe::include_program!(pub first);
 futhark_safe::include_program!(pub twin);
 futhark_safe::include_program!(pub unary);
+futhark_safe::include_program!(pub failures);
+futhark_safe::include_program!(pub growing);
+futhark_safe::include_program!(pub lost_constant);

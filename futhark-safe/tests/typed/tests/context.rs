@@ -67,8 +67,10 @@ fn only_listed_tuning_parameters_can_be_set() {
         drop(ctx);
         unknown_is_an_error(&base);
     }
-    // Not a failure of each backend.
-    unknown_is_an_error(&Config::new());
+    // Not a failure of each backend, unless a driver is missing.
+    if BACKENDS.contains(&Backend::OpenCl) {
+        unknown_is_an_error(&Config::new());
+    }
     let error = basics::Context::tuning_params_of(Backend::Cuda).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
 }

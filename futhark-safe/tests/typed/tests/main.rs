@@ -1,10 +1,11 @@
-//! The typed interface, on every backend.
+//! The typed interface, on every backend, and the dynamic one with linked programs.
 
 mod arrays;
 mod batches;
 mod checkpoint;
 mod context;
 mod elements;
+mod linked;
 mod opaque;
 mod raw_memory;
 mod several_programs;
