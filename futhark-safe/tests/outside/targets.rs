@@ -5,7 +5,7 @@ use std::process::Command;
 
 use object::{Object as _, ObjectSymbol as _};
 
-use super::package::{BUILD, MAIN, PROGRAM, Package, compiler};
+use super::package::{BUILD, MAIN, Package, compiler};
 
 /// A target, and what compiles and runs binaries for it.
 struct Target {
@@ -50,7 +50,7 @@ const MACOS_ON_INTEL: Target = Target {
     ..MACOS
 };
 
-/// Entry points that use libm, and that fail: in the call, on a worker thread, and for lack of memory.
+/// A second program, whose entry points use libm, and fail: in the call, on a worker thread, and for lack of memory.
 const MORE: &str = "
 type point = {x: f64, tag: #near | #far i32}
 entry logs (x: f64) : f64 = f64.log x + f64.lgamma x + f64.erf x
@@ -65,22 +65,25 @@ entry least (x: i64) : i64 = i64.lowest / x
 ";
 
 const PRINTS: &str = r#"
-    println!("{:.9}", ctx.entry().logs(3.0)?);
-    let points = ctx.entry().points(1000)?;
-    println!("{}", ctx.entry().far(&points)?);
-    let stored = points.store()?;
-    println!("{}", ctx.entry().far(&ctx.restore(&stored)?)?);
+    let more = more::Context::new(&more::Config::new().backend(ctx.backend()))?;
+    println!("{:.9}", more.entry().logs(3.0)?);
+    let points = more.entry().points(1000)?;
+    println!("{}", more.entry().far(&points)?);
+    std::fs::write("checkpoint", points.store()?.to_bytes()?).expect("the folder is writable");
+    let saved = std::fs::read("checkpoint").expect("the file is readable");
+    let saved = futhark_safe::Untrusted::from_bytes(&saved)?.accept()?;
+    println!("{}", more.entry().far(&more.restore(&saved)?)?);
     for n in [-3, 1 << 50, 3] {
-        println!("{:?}", ctx.entry().ones(n).and_then(|ones| ones.to_vec()));
+        println!("{:?}", more.entry().ones(n).and_then(|ones| ones.to_vec()));
     }
-    println!("{:?}", ctx.entry().positive(-1));
-    let few = ctx.array(&[1i64, 2, 3])?;
-    let many = ctx.array(&vec![7i64; 100_000])?;
-    println!("{:?}", ctx.entry().gather(&few, &many).map(|_| ()));
+    println!("{:?}", more.entry().positive(-1));
+    let few = more.array(&[1i64, 2, 3])?;
+    let many = more.array(&vec![7i64; 100_000])?;
+    println!("{:?}", more.entry().gather(&few, &many).map(|_| ()));
     let xs ="#;
 
 /// Ends the process without the hardening.
-const LAST: &str = r#"    println!("{:?}", ctx.entry().least(-1));
+const LAST: &str = r#"    println!("{:?}", more.entry().least(-1));
     Ok(())
 "#;
 
@@ -109,15 +112,25 @@ fn computes_alike(target: &Target) {
     }
     let name = format!("outside-{triple}");
     let package = Package::new(&name);
-    package.write("stats.fut", &format!("{PROGRAM}{MORE}"));
+    package.write("more.fut", MORE);
+    let script = BUILD.replace(
+        "    Program::new(\"stats.fut\")",
+        "    Program::new(\"more.fut\").backends([Backend::OpenCl, Backend::Multicore, Backend::C]).compile()?;\n    \
+         Program::new(\"stats.fut\")",
+    );
+    package.write("build.rs", &script);
     let mut backends = vec!["c", "multicore", "opencl"];
     let is_macos = triple.ends_with("apple-darwin");
     if is_macos {
         // Its headers are a part of Xcode.
         backends.pop();
-        package.write("build.rs", &BUILD.replace("Backend::OpenCl, ", ""));
+        package.write("build.rs", &script.replace("Backend::OpenCl, ", ""));
     }
     let main = MAIN.replace("\n    let xs =", PRINTS);
+    let main = main.replace(
+        "include_program!(stats);",
+        "include_program!(stats);\nfuthark_safe::include_program!(more);",
+    );
     package.write("src/main.rs", &main.replace("    Ok(())\n", LAST));
     let cc = match *cc {
         "zig" => zig(&package.folder, triple),
