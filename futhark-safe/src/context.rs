@@ -243,11 +243,12 @@ impl<P: Program> Context<P> {
         })
     }
 
-    /// The linked program of this backend for the [dynamic interface](crate::dynamic) (feature `dynamic`).
+    /// The linked program of this backend for the [dynamic interface](crate::dynamic) (feature `dynamic`), whose contexts
+    /// do not use the tuning of the build script.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]: the program was not compiled for the backend. [`ErrorKind::Load`]: the linked program
-    /// belongs to another version of this crate.
+    /// [`ErrorKind::Unsupported`]: the program was not compiled for the backend, or is not linked. [`ErrorKind::Load`]: the
+    /// linked program is another one, or belongs to another version of this crate.
     #[cfg(feature = "dynamic")]
     pub fn library(backend: Backend) -> Result<crate::dynamic::Library> {
         crate::dynamic::Library::of_table(table_of::<P>(&tables::<P>()?, backend)?)
@@ -408,10 +409,11 @@ fn table_of<P: Program>(
     let found = tables.iter().find(|&&(of, _)| of == backend);
     found.map(|&(_, table)| table).ok_or_else(|| {
         let compiled: Vec<&str> = tables.iter().map(|(of, _)| of.as_str()).collect();
-        let message = format!(
-            "the program was compiled for {}, but backend {backend} was requested",
-            compiled.join(", ")
-        );
+        let compiled = match &compiled[..] {
+            [] => "not linked into this binary".to_owned(),
+            compiled => format!("compiled for {}", compiled.join(", ")),
+        };
+        let message = format!("the program is {compiled}, but backend {backend} was requested");
         Error::new(ErrorKind::Unsupported, P::NAME, message)
     })
 }

@@ -2,7 +2,6 @@
 //!
 //! Without a Futhark compiler, or without OpenCL, the tests that need it pass and one line on
 //! stderr names the missing requirement. With `FUTHARK_TESTS_NEED_COMPILERS=1` they fail.
-
 //!
 //! For other targets, the tests are a part of `futhark-safe-typed-tests` (`tests/linked`), whose build script compiles the
 //! programs; there, [`linked`] takes the place of the compilers.
