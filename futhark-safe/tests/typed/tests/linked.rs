@@ -5,4 +5,4 @@ mod failures;
 #[path = "../../stored.rs"]
 mod stored;
 #[path = "../../support/mod.rs"]
-mod support;
+pub mod support;

@@ -1,8 +1,10 @@
 //! Runs checks on every backend.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
-use futhark_safe::{Backend, Config, Context, Error, ErrorKind, Program};
+use futhark_safe::{Backend, Config, Context, Program};
+
+pub use crate::linked::support::{lock_device, says};
 
 /// The backends that the tests run on. Other targets lack a loader of OpenCL.
 pub const BACKENDS: &[Backend] = match cfg!(all(
@@ -14,26 +16,9 @@ pub const BACKENDS: &[Backend] = match cfg!(all(
     false => &[Backend::C, Backend::Multicore],
 };
 
-/// Oclgrind cannot be used by two contexts of a process at a time, not even from plain C
-/// (see SAFETY.md).
-static DEVICE: Mutex<()> = Mutex::new(());
-
 /// The lock that a test holds while it has contexts of this backend.
 pub fn lock(backend: Backend) -> Option<MutexGuard<'static, ()>> {
     (backend == Backend::OpenCl).then(lock_device)
-}
-
-/// The lock that a test holds while it has contexts of OpenCL.
-pub fn lock_device() -> MutexGuard<'static, ()> {
-    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Expects an error of this kind, with these words.
-#[track_caller]
-pub fn says<T>(result: Result<T, Error>, kind: ErrorKind, words: &str) {
-    let error = result.map(drop).unwrap_err();
-    assert_eq!(error.kind(), kind, "{error}");
-    assert!(error.to_string().contains(words), "{error}");
 }
 
 pub fn context<P: Program>(backend: Backend) -> Context<P> {
