@@ -20,19 +20,12 @@ impl Compiler {
     }
 }
 
-pub struct Build {
-    source: PathBuf,
-    backend: Backend,
+pub fn build(source: &Path, backend: Backend, _: &Compiler) -> (PathBuf, Backend) {
+    (source.to_owned(), backend)
 }
 
-pub fn build(source: &Path, backend: Backend, _: &Compiler) -> Build {
-    let source = source.to_owned();
-    Build { source, backend }
-}
-
-pub fn load(build: &Build) -> Result<Library, Error> {
-    let backend = build.backend;
-    match build.source.file_stem().and_then(|name| name.to_str()) {
+pub fn load(&(ref source, backend): &(PathBuf, Backend)) -> Result<Library, Error> {
+    match source.file_stem().and_then(|name| name.to_str()) {
         Some("basics") => Context::<programs::basics::Program>::library(backend),
         Some("failures") => Context::<programs::failures::Program>::library(backend),
         Some("growing") => Context::<programs::growing::Program>::library(backend),
