@@ -215,8 +215,8 @@ fn elements(program: &Program, ty: TypeRef, value: &Value) -> CheckResult<Conten
     Content::read_from(program, ty, value, Reading::Elements)
 }
 
-/// A generated value of a type, the same in each run with one seed: any bits, or, if an entry point must return the value,
-/// what it returns for small arguments. A skip if there is no way to make one.
+/// Generates a value of a type; each run with one seed generates the same. Constructors get any bits, entry points small
+/// arguments. Skips the case if the program cannot make such a value.
 fn make(env: &Env<'_>, context: &Context, ty: TypeRef, extent: usize) -> CheckResult<Value> {
     Maker::new(env, context, "store", extent).wild().value(ty)
 }
