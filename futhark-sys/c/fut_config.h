@@ -28,11 +28,15 @@ static bool fut_is_beyond_int(const char *device) {
 static char *fut_apply(struct futhark_context_config *cfg, const struct fut_setting *s) {
   (void)cfg;
   switch (s->what) {
-#define FUT_APPLY(setter, value) futhark_context_config_##setter(cfg, value); return NULL
-#define FUT_SETTING(name, setter, other, value, lack)                      \
+#define FUT_VALUE_FLAG s->number != 0
+#define FUT_VALUE_NUMBER (int)s->number
+#define FUT_VALUE_TEXT s->text
+#define FUT_VALUE_QUEUE (cl_command_queue)s->object
+#define FUT_APPLY(setter, kind) futhark_context_config_##setter(cfg, FUT_VALUE_##kind); return NULL
+#define FUT_SETTING(name, setter, other, kind, lack)                       \
   case FUT_SET_##name:                                                     \
-    FUT_IF(FUT_HAS_##setter, FUT_APPLY(setter, value),                     \
-           FUT_IF(FUT_HAS_##other, FUT_APPLY(other, value),                \
+    FUT_IF(FUT_HAS_##setter, FUT_APPLY(setter, kind),                      \
+           FUT_IF(FUT_HAS_##other, FUT_APPLY(other, kind),                 \
                   return msgprintf("this backend " lack)));
 #define FUT_OWN_SETTING(name)
 #include "fut_settings.def"

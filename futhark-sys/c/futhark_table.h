@@ -189,7 +189,7 @@ struct fut_type {
 };
 
 // The settings of a context: FUT_SET_name.
-#define FUT_SETTING(name, setter, other, value, lack) FUT_SET_##name,
+#define FUT_SETTING(name, setter, other, kind, lack) FUT_SET_##name,
 #define FUT_OWN_SETTING(name) FUT_SET_##name,
 enum fut_setting_kind {
 #include "fut_settings.def"

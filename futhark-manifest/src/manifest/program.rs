@@ -103,6 +103,17 @@ impl Program {
         }
     }
 
+    /// Sets the documentation where the manifest has none: `comment` returns that of the declaration with this keyword,
+    /// `type` or `entry`, and name. Manifests have none of types, and none of entry points before 0.26.4.
+    pub fn add_docs(&mut self, comment: impl Fn(&'static str, &str) -> Option<String>) {
+        for ty in self.types.iter_mut().filter(|ty| ty.doc.is_none()) {
+            ty.doc = comment("type", &ty.name);
+        }
+        for entry in self.entries.iter_mut().filter(|entry| entry.doc.is_none()) {
+            entry.doc = comment("entry", &entry.name);
+        }
+    }
+
     /// The number of dimensions; 0 for a scalar, and for an opaque value that is not an
     /// array.
     #[must_use]

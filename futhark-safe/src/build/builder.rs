@@ -7,7 +7,6 @@ use futhark_manifest::names::RUST;
 use futhark_manifest::{Backend, Manifest};
 use futhark_sys::compile::{Artifact, Build, Compiler, Interface, Linkage, Toolchain, Vendor};
 
-use super::docs::Docs;
 use super::module::Module;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tuning::{Tuning, unknown_in};
@@ -300,8 +299,7 @@ impl Program {
     ) -> Result<String> {
         cargo.extend(sources.iter().map(|file| watch(file)));
         let tuning = self.checked_tuning(programs, cargo)?;
-        let docs = Docs::of(&self.source, sources);
-        let module = Module::new(programs[0], docs, self.serde);
+        let module = Module::new(programs[0], self.serde);
         Ok(module.text(name, symbols, tuning.as_ref()))
     }
 

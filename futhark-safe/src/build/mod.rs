@@ -216,6 +216,6 @@ pub fn __module(
     serde: bool,
 ) -> Result<String, futhark_manifest::Error> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
-    let module = module::Module::new(&program, docs::Docs::default(), serde);
+    let module = module::Module::new(&program, serde);
     Ok(module.text(name, &[], None))
 }

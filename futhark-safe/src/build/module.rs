@@ -5,7 +5,7 @@ use futhark_manifest::{
     Type, TypeId, TypeRef,
 };
 
-use super::docs::{self, Docs, code};
+use super::docs::{self, code};
 use super::names::{self, TypeNames};
 use crate::tuning::Tuning;
 
@@ -14,18 +14,16 @@ pub(super) struct Module<'a> {
     pub(super) program: &'a Program,
     pub(super) names: TypeNames,
     functions: FunctionList,
-    docs: Docs,
     /// The traits of serde, if structs of scalars derive them.
     pub(super) serde: &'static [&'static str],
 }
 
 impl<'a> Module<'a> {
-    pub(super) fn new(program: &'a Program, docs: Docs, serde: bool) -> Module<'a> {
+    pub(super) fn new(program: &'a Program, serde: bool) -> Module<'a> {
         Module {
             program,
             names: TypeNames::new(program),
             functions: FunctionList::of(program),
-            docs,
             serde: match serde {
                 true => &["::serde::Serialize", "::serde::Deserialize"],
                 false => &[],
@@ -123,9 +121,8 @@ impl __f::Linked for Program {{
                 self.array_methods(id, array.rank, array.elem, &array.new, &array.set),
             ),
         };
-        let doc = ty.doc.as_deref();
-        let doc = doc.or_else(|| self.docs.comment("type", &ty.name));
-        let docs = docs::author_doc(doc) + &format!("A value of type {}{kind}.", code(&ty.name));
+        let docs = docs::author_doc(ty.doc.as_deref())
+            + &format!("A value of type {}{kind}.", code(&ty.name));
         format!(
             "::futhark_safe::__opaque! {{\n{}    pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
             docs::comment(&docs),
@@ -211,8 +208,6 @@ impl Entries<'_> {{
 
     /// The documentation of the author, then the Futhark type.
     fn entry_docs(&self, entry: &EntryPoint) -> String {
-        let doc = entry.doc.as_deref();
-        let doc = doc.or_else(|| self.docs.comment("entry", &entry.name));
         let mut signature = format!("entry {}", entry.name);
         for input in &entry.inputs {
             let star = if input.unique { "*" } else { "" };
@@ -222,7 +217,7 @@ impl Entries<'_> {{
         let outputs = entry.outputs.iter();
         let outputs = outputs.map(|output| self.program.name_of(output.ty).to_owned());
         let signature = code(&format!("{signature} : {}", tuple(outputs)));
-        let mut docs = docs::author_doc(doc) + &signature;
+        let mut docs = docs::author_doc(entry.doc.as_deref()) + &signature;
         if entry.consumed().next().is_some() {
             docs += "\n\nParameters marked with `*` are consumed, even if the call fails: pass the value or `&mut`.";
         }

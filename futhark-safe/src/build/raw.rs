@@ -4,7 +4,7 @@
 use futhark_manifest::TypeRef;
 use futhark_sys::compile::Artifact;
 
-use super::docs::{Docs, code};
+use super::docs::code;
 use super::module::Module;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -64,7 +64,7 @@ unsafe impl ::futhark_safe::RawContext for futhark_context {{
 }}
 "
     );
-    let module = Module::new(program, Docs::default(), false);
+    let module = Module::new(program, false);
     for (id, ty) in program.types_with_ids() {
         text += &format!(
             "

@@ -5,9 +5,23 @@ use std::path::{Path, PathBuf};
 use futhark_manifest::{FunctionList, Manifest, Program};
 
 use super::build::Linkage;
+use super::docs::Docs;
 use super::error::Error;
 use super::paths::{read, write};
 use super::stored::WARNINGS;
+
+/// The program of a manifest, with the comments in its source and the files that this imports.
+pub(super) fn read_documented(
+    file: &Path,
+    text: &str,
+    source: &Path,
+    sources: &[PathBuf],
+) -> Result<Program, Error> {
+    let mut program = read_program(file, text)?;
+    let docs = Docs::of(source, sources);
+    program.add_docs(|keyword, name| docs.comment(keyword, name).map(str::to_owned));
+    Ok(program)
+}
 
 pub(super) fn read_program(file: &Path, text: &str) -> Result<Program, Error> {
     Manifest::parse(text)
@@ -64,10 +78,11 @@ impl Artifact {
     pub(super) fn read(
         paths: Paths,
         programs: Vec<PathBuf>,
+        source: &Path,
         sources: Vec<PathBuf>,
     ) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
-        let program = read_program(&paths.manifest(), &manifest)?;
+        let program = read_documented(&paths.manifest(), &manifest, source, &sources)?;
         let warnings = read(&paths.in_folder(WARNINGS))?;
         Ok(Artifact {
             paths,
@@ -110,7 +125,7 @@ impl Artifact {
         &self.manifest
     }
 
-    /// The manifest, resolved.
+    /// The manifest, resolved, with comments of the source as documentation.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program

@@ -49,7 +49,7 @@ impl Artifact {
             builder = builder.clang_arg(format!("-isystem{}", folder.display()));
         }
         // Last: libclang without clang lacks stddef.h and similar headers.
-        if let Some(folder) = CCompiler::find(None)?.own_headers() {
+        if let Some(folder) = CCompiler::find(None, None)?.own_headers() {
             builder = builder.clang_args(["-idirafter".to_owned(), folder]);
         }
         // bindgen panics if libclang is missing.

@@ -43,6 +43,7 @@ pub struct Build {
     pub(super) options: Vec<String>,
     pub(super) flags: Vec<String>,
     pub(super) raw: bool,
+    pub(super) target: Option<String>,
 }
 
 impl Build {
@@ -62,6 +63,7 @@ impl Build {
             options: Vec::new(),
             flags: Vec::new(),
             raw: false,
+            target: None,
         }
     }
 
@@ -148,6 +150,14 @@ impl Build {
         self
     }
 
+    /// Compiles for this target, such as `aarch64-unknown-linux-gnu`, with the C compiler that the cc crate finds for it.
+    /// Default: the target of the build script, otherwise this machine.
+    #[must_use]
+    pub fn target(mut self, target: impl Into<String>) -> Build {
+        self.target = Some(target.into());
+        self
+    }
+
     /// Also exports the functions of the program's own header, for [`Artifact::bindings`](super::Artifact::bindings). Each
     /// symbol ends with the name of the table.
     #[cfg(feature = "raw")]
@@ -188,14 +198,15 @@ impl Build {
     /// What was selected, except the source and tools.
     pub(super) fn settings(&self) -> String {
         format!(
-            "{} {:?} {} {} {} {:?} {:?}",
+            "{} {:?} {} {} {} {:?} {:?} {:?}",
             self.backend,
             self.linkage,
             self.level(),
             self.hardened,
             self.raw,
             self.options,
-            self.flags
+            self.flags,
+            self.target
         )
     }
 

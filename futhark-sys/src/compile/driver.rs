@@ -20,6 +20,8 @@ pub(super) struct CCompiler {
     /// The first line of `--version`, a part of the cache key.
     pub version: String,
     pub ar: PathBuf,
+    /// What it compiles for.
+    pub target: String,
 }
 
 pub(super) fn in_build_script() -> bool {
@@ -27,17 +29,23 @@ pub(super) fn in_build_script() -> bool {
 }
 
 impl CCompiler {
-    /// Finds the compiler that the cc crate selects, and keeps it in the folder `results`.
-    pub(super) fn find(results: Option<&Path>) -> Result<CCompiler, Error> {
+    /// Finds the compiler that the cc crate selects, and keeps it in the folder `results`. The default `target` is that of the
+    /// build script, otherwise this machine.
+    pub(super) fn find(results: Option<&Path>, target: Option<&str>) -> Result<CCompiler, Error> {
+        let of_script = || {
+            in_build_script()
+                .then(|| std::env::var("TARGET").ok())
+                .flatten()
+        };
+        let target = target.map(str::to_owned).or_else(of_script);
+        let target = target.unwrap_or_else(|| env!("FUTHARK_SYS_TARGET").to_owned());
         // In a build script, the cc crate tells Cargo which variables it reads.
         let results = results.filter(|_| !in_build_script());
-        let name = Hash::new()
-            .with("C compiler")
-            .with(env!("FUTHARK_SYS_TARGET"));
+        let name = Hash::new().with("C compiler").with(&target);
         let variables = Toolchain::of_c_compiler().into_iter();
         let words = variables.flat_map(|(name, value)| [name, value]);
         let name = words.fold(name, |name, word| name.with(word.as_encoded_bytes()));
-        let text = facts::kept(results, name, ask)?;
+        let text = facts::kept(results, name, || ask(&target))?;
         let mut parts = text.split('\0').map(str::to_owned);
         let mut next = || parts.next().unwrap_or_default();
         Ok(CCompiler {
@@ -45,6 +53,7 @@ impl CCompiler {
             path: next().into(),
             ar: next().into(),
             words: parts.collect(),
+            target,
         })
     }
 
@@ -52,6 +61,10 @@ impl CCompiler {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]);
         command
+    }
+
+    pub(super) fn is_for_apple(&self) -> bool {
+        self.target.contains("apple")
     }
 
     fn is_clang(&self) -> bool {
@@ -78,13 +91,12 @@ impl CCompiler {
 
 /// Asks the cc crate for the compiler and the archiver. Returns the executables that run, and the version, the path, the
 /// archiver and the words of the compiler, with NUL bytes between them.
-fn ask() -> Result<(Vec<PathBuf>, String), Error> {
+fn ask(target: &str) -> Result<(Vec<PathBuf>, String), Error> {
     let mut build = cc::Build::new();
     if !in_build_script() {
-        let target = env!("FUTHARK_SYS_TARGET");
         build
             .target(target)
-            .host(target)
+            .host(env!("FUTHARK_SYS_TARGET"))
             .out_dir(std::env::temp_dir());
     }
     // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile. Warnings that

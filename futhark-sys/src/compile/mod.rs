@@ -10,6 +10,7 @@ mod cache; // the default folder for results, and folders that are complete or n
 mod cc; // compiles our C file with our headers, links or archives it
 mod code; // where the generated C comes from: a compiler or stored code; generates vendored code
 mod compiler; // finds and runs futhark, which writes name.c, name.h and name.json
+mod docs; // the comments of declarations in the source
 mod driver; // finds the C compiler and the archiver
 mod error;
 mod facts; // keeps what compilers report about themselves; tells whether a file was replaced
@@ -18,6 +19,8 @@ mod generated; // reads name.c and name.h
 mod hash;
 #[doc(hidden)]
 pub mod lexer; // splits Futhark text into tokens
+#[cfg(feature = "library")]
+mod library; // hardened libraries for bridges from other languages: the functions of name.h over tables
 mod paths; // paths relative to a program; errors of files, which name them
 #[doc(hidden)]
 pub mod process; // runs a command in bounded time and memory
@@ -36,6 +39,8 @@ pub use cache::cache_folder;
 pub use compiler::Compiler;
 pub use error::{BACKENDS, Error, ErrorKind};
 pub use files::sources;
+#[cfg(feature = "library")]
+pub use library::{Library, library};
 pub use recording::Recording;
 pub use run::{Interface, Recorded};
 pub use toolchain::{Toolchain, Vendor};

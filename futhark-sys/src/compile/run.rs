@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Program;
 
-use super::artifact::{Artifact, Paths, read_program};
+use super::artifact::{Artifact, Paths, read_documented, read_program};
 use super::build::{Build, Linkage};
 use super::cache::{Temporary, is_complete};
 use super::cc::HEADERS;
@@ -23,6 +23,9 @@ use super::toolchain::{Toolchain, Vendor};
 use super::unit::{self, FIXED_FILES, Unit, raw};
 
 const UNIT: &str = "fut_unit.c";
+
+/// The object in a static library.
+pub(super) const UNIT_OBJECT: &str = "unit.o";
 
 /// How often a build starts again if its inputs changed while it ran.
 const ATTEMPTS: usize = 3;
@@ -45,7 +48,7 @@ impl Build {
                     ..
                 }) => {
                     let paths = self.paths(folder, symbol);
-                    Artifact::read(paths, Vec::new(), sources.paths()).map(Some)
+                    Artifact::read(paths, Vec::new(), self.source(), sources.paths()).map(Some)
                 }
                 code => self.find_or_build(code, sources),
             };
@@ -120,9 +123,15 @@ impl Build {
         let folder = Temporary::beside(&self.folder()?.join("interface"))?;
         let paths = self.paths(folder.path().to_owned(), String::new());
         code.generate(self, &paths.in_folder(&paths.name))?;
+        let sources = sources.paths();
         Ok(Interface {
-            program: read_program(&paths.manifest(), &paths.read("json")?)?,
-            sources: sources.paths(),
+            program: read_documented(
+                &paths.manifest(),
+                &paths.read("json")?,
+                self.source(),
+                &sources,
+            )?,
+            sources,
         })
     }
 
@@ -140,12 +149,18 @@ impl Build {
         if !is_complete(&paths.folder) && !self.build(&inputs, &paths)? {
             return Ok(None);
         }
-        Artifact::read(paths, inputs.programs, inputs.sources.paths()).map(Some)
+        Artifact::read(
+            paths,
+            inputs.programs,
+            self.source(),
+            inputs.sources.paths(),
+        )
+        .map(Some)
     }
 
     /// Finds the tools, whose versions are kept in the folder `results`.
     fn inputs(&self, code: Code, sources: Files, results: &Path) -> Result<Inputs, Error> {
-        let cc = CCompiler::find(Some(results))?;
+        let cc = CCompiler::find(Some(results), self.target.as_deref())?;
         let mut programs = code.made_by();
         programs.extend([cc.path.clone(), cc.ar.clone()]);
         Ok(Inputs {
@@ -294,11 +309,11 @@ impl Build {
             write(&headers.join(name), text)?;
         }
 
-        let (file, object) = (paths.in_folder(UNIT), paths.in_folder("unit.o"));
+        let (file, object) = (paths.in_folder(UNIT), paths.in_folder(UNIT_OBJECT));
         cc.compile(&file, home, &object, self.backend(), arguments)?;
         match self.linkage {
             Linkage::Shared => cc.link_shared(&object, &paths.library(), &paths.symbol)?,
-            Linkage::Static => cc.archive(&object, &paths.library())?,
+            Linkage::Static => cc.archive(std::slice::from_ref(&object), &paths.library())?,
         }
         let _ = std::fs::remove_file(object);
         // Only debuggers read them.
@@ -326,7 +341,7 @@ pub enum Recorded {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Interface {
-    /// The manifest, resolved.
+    /// The manifest, resolved, with comments of the source as documentation.
     pub program: Program,
     /// The source file and its imports.
     pub sources: Vec<PathBuf>,

@@ -1,0 +1,896 @@
+// A hardened library: the functions of name.h, by the tables of one or several backends. docs/library.md is its contract.
+//
+// compile/library.rs writes a C file with `fut_tables`, their number `fut_n_tables`, this file, a setter per setting, and one
+// function per function of the manifest, which calls one of the functions below with the number that it has in the table.
+// Tables hide everything that differs between backends, so this file knows none.
+//
+// A caller's pointer to a value is a pointer to a `struct fut_handle`. Each one that comes from a caller is looked
+// up (`fut_find`) and never dereferenced before.
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The codes of name.h, which old versions do not define.
+#define FUT_CODE_OTHER 1
+#define FUT_CODE_PROGRAM 2
+#define FUT_CODE_MEMORY 3
+
+// --- Errors ------------------------------------------------------------------------
+
+// The oldest error of a thread that no one has fetched.
+struct fut_error {
+  struct fut_error *next;
+  pthread_t thread;
+  char *text;
+};
+
+// Errors of threads that end without fetching them do not accumulate.
+#define FUT_MOST_ERRORS 64
+
+// --- Handles -------------------------------------------------------------------------
+
+enum fut_state { FUT_FREE, FUT_LIVE, FUT_SPENT };
+
+// Its size divides that of a chunk.
+struct fut_handle {
+  void *value;  // NULL unless it is live
+  struct fut_handle *next;  // in the list of free ones
+  uint32_t type;  // index in the table
+  uint32_t state;
+  uint64_t unused;
+};
+
+// Chunk i has FUT_CHUNK << i handles.
+#define FUT_CHUNK ((size_t)64)
+#define FUT_MOST_CHUNKS 26
+
+// Handles are reused in the order in which they were freed, the next one after this many others.
+#define FUT_LEAST_FREE 64
+
+struct futhark_context {
+  pthread_mutex_t lock;
+  const struct fut_table *table;
+  struct fut_context *inner;  // NULL: the start has failed
+  bool closed;                // by futhark_context_free, while values exist
+  uint32_t forks;             // `fut_forks` when it was created
+  int64_t n_handles;          // not free
+  struct fut_handle *chunks[FUT_MOST_CHUNKS];
+  uint32_t n_chunks;
+  struct fut_handle *first, **last;
+  size_t n_free;
+  struct fut_error *errors;
+  FILE *log;  // NULL: stderr
+};
+
+// A forked child has no threads of the runtime, and another thread may have held the lock.
+static uint32_t fut_forks;
+static void fut_note_fork(void) { fut_forks++; }
+static void fut_watch_forks(void) { pthread_atfork(NULL, NULL, fut_note_fork); }
+
+static const char fut_forked[] = "this process was forked after the context was created; a context works only in the process "
+                                 "that created it";
+
+static char *fut_text(const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int n = vsnprintf(NULL, 0, format, arguments);
+  char *text = n < 0 ? NULL : malloc((size_t)n + 1);
+  if (text != NULL)
+    vsnprintf(text, (size_t)n + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+// Takes ownership of the text; NULL: memory is missing, and only the code tells of the error.
+static void fut_add_error(struct futhark_context *ctx, char *text) {
+  struct fut_error **at = &ctx->errors;
+  size_t n = 0;
+  for (; *at != NULL; at = &(*at)->next, n++)
+    if (pthread_equal((*at)->thread, pthread_self()))
+      break;  // the oldest is the cause
+  struct fut_error *error = text == NULL || *at != NULL || n == FUT_MOST_ERRORS ? NULL : malloc(sizeof *error);
+  if (error == NULL) {
+    free(text);
+    return;
+  }
+  *error = (struct fut_error){NULL, pthread_self(), text};
+  *at = error;
+}
+
+// An error of the caller, or of this file. The format ends the text.
+__attribute__((format(printf, 3, 4))) static int fut_error(struct futhark_context *ctx, int code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fut_add_error(ctx, fut_text(format, arguments));
+  va_end(arguments);
+  return code;
+}
+
+static char *fut_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *fut_format(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = fut_text(format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+// The texts of the last failed call of the table.
+static char *fut_failure_text(const struct fut_table *table, struct fut_context *inner) {
+  char *text = NULL;
+  for (uint32_t which = 0; which < 2; which++) {
+    const struct fut_failure *f = table->failure(inner, which);
+    if (f == NULL || (f->words == NULL && f->text == NULL))
+      continue;
+    char *longer = fut_format("%s%s%s%s%s", text == NULL ? "" : text, text == NULL ? "" : "\n", f->words == NULL ? "" : f->words,
+                              f->words == NULL || f->text == NULL ? "" : "\n", f->text == NULL ? "" : f->text);
+    free(text);
+    text = longer;
+  }
+  return text;
+}
+
+// The code of a call of the table, whose error becomes pending.
+static int fut_ended(struct futhark_context *ctx, int32_t status) {
+  if (status == FUT_OK)
+    return 0;
+  char *text = fut_failure_text(ctx->table, ctx->inner);
+  fut_add_error(ctx, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
+  if (status == FUT_MEMORY)
+    return FUT_CODE_MEMORY;
+  const struct fut_failure *f = ctx->table->failure(ctx->inner, 0);
+  bool program = status == FUT_REFUSED || (status == FUT_FAILED && f->cause != FUT_CAUSE_UNKNOWN);
+  return program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
+}
+
+static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
+  return ctx->table->enter(call, ctx->inner, out, in);
+}
+
+// --- The beginning and the end of a function ----------------------------------------------------
+
+static bool fut_is_forked(const struct futhark_context *ctx) { return ctx->forks != fut_forks; }
+
+// Takes the lock, unless no call is possible. `fut_unlock` ends what this began, in any case.
+static bool fut_lock(struct futhark_context *ctx) {
+  if (fut_is_forked(ctx))
+    return false;
+  pthread_mutex_lock(&ctx->lock);
+  if (ctx->inner != NULL && !ctx->closed)
+    return true;
+  fut_error(ctx, FUT_CODE_OTHER, ctx->closed ? "the context was freed" : "the context could not be created");
+  return false;
+}
+
+static void fut_destroy(struct futhark_context *ctx) {
+  if (ctx->inner != NULL)
+    ctx->table->context_free(ctx->inner);
+  for (uint32_t i = 0; i < ctx->n_chunks; i++)
+    free(ctx->chunks[i]);
+  for (struct fut_error *error = ctx->errors, *next; error != NULL; error = next) {
+    next = error->next;
+    free(error->text);
+    free(error);
+  }
+  pthread_mutex_destroy(&ctx->lock);
+  free(ctx);
+}
+
+static void fut_unlock(struct futhark_context *ctx) {
+  if (fut_is_forked(ctx))
+    return;
+  bool ends = ctx->closed && ctx->n_handles == 0;
+  pthread_mutex_unlock(&ctx->lock);
+  if (ends)
+    fut_destroy(ctx);
+}
+
+// Returns `code` from a function that takes the lock only for `work`.
+#define FUT_LOCKED(ctx, work)       \
+  int code = FUT_CODE_OTHER;        \
+  if (fut_lock(ctx))                \
+    code = (work);                  \
+  fut_unlock(ctx);                  \
+  return code;
+
+// --- Handles ---------------------------------------------------------------------------
+
+static const struct fut_type *fut_type(const struct futhark_context *ctx, uint32_t type) { return &ctx->table->types[type]; }
+
+// The handle that a caller's pointer denotes, in any state; NULL: none of this context.
+static struct fut_handle *fut_lookup(const struct futhark_context *ctx, const void *pointer) {
+  for (uint32_t i = ctx->n_chunks; i-- > 0;) {
+    uintptr_t offset = (uintptr_t)pointer - (uintptr_t)ctx->chunks[i];
+    if (offset < (FUT_CHUNK << i) * sizeof(struct fut_handle))
+      return offset % sizeof(struct fut_handle) == 0 ? ctx->chunks[i] + offset / sizeof(struct fut_handle) : NULL;
+  }
+  return NULL;
+}
+
+// The live handle of this type; NULL after an error. `what` describes the argument.
+static struct fut_handle *fut_find(struct futhark_context *ctx, uint32_t type, const void *pointer, const char *what) {
+  struct fut_handle *handle = fut_lookup(ctx, pointer);
+  if (handle != NULL && handle->state == FUT_LIVE && handle->type == type)
+    return handle;
+  const char *expected = fut_type(ctx, type)->name;
+  if (pointer == NULL)
+    fut_error(ctx, 0, "%s is NULL; expected a value of type %s", what, expected);
+  else if (handle == NULL)
+    fut_error(ctx, 0, "%s is not a value of this context; expected one of type %s", what, expected);
+  else if (handle->state != FUT_LIVE)
+    fut_error(ctx, 0, "%s was %s; expected a value of type %s", what,
+              handle->state == FUT_SPENT ? "consumed by an earlier call" : "freed", expected);
+  else
+    fut_error(ctx, 0, "%s has type %s; expected %s", what, fut_type(ctx, handle->type)->name, expected);
+  return NULL;
+}
+
+static void fut_put_back(struct futhark_context *ctx, struct fut_handle *handle) {
+  *handle = (struct fut_handle){0};
+  *ctx->last = handle;
+  ctx->last = &handle->next;
+  ctx->n_free++;
+}
+
+// Makes sure that `fut_take` can be called this often, before a call that makes values.
+static bool fut_reserve(struct futhark_context *ctx, size_t n) {
+  while (ctx->n_free < n + FUT_LEAST_FREE) {
+    size_t count = FUT_CHUNK << ctx->n_chunks;
+    struct fut_handle *chunk = ctx->n_chunks == FUT_MOST_CHUNKS ? NULL : malloc(count * sizeof *chunk);
+    if (chunk == NULL) {
+      fut_error(ctx, 0, "no memory for the handle of a result");
+      return false;
+    }
+    ctx->chunks[ctx->n_chunks++] = chunk;
+    for (size_t i = 0; i < count; i++)
+      fut_put_back(ctx, &chunk[i]);
+  }
+  return true;
+}
+
+static struct fut_handle *fut_take(struct futhark_context *ctx, uint32_t type, void *value) {
+  struct fut_handle *handle = ctx->first;
+  ctx->first = handle->next;
+  ctx->n_free--;
+  ctx->n_handles++;
+  *handle = (struct fut_handle){.value = value, .type = type, .state = FUT_LIVE};
+  return handle;
+}
+
+static int32_t fut_release(struct futhark_context *ctx, uint32_t type, void *value) {
+  const void *in[] = {value};
+  return fut_enter(ctx, fut_type(ctx, type)->free, NULL, in);
+}
+
+static int fut_free_handle(struct futhark_context *ctx, uint32_t type, void *pointer) {
+  if (fut_is_forked(ctx))
+    return FUT_CODE_OTHER;
+  pthread_mutex_lock(&ctx->lock);
+  struct fut_handle *handle = fut_lookup(ctx, pointer);
+  int code = 0;
+  if (handle != NULL && handle->type == type && handle->state != FUT_FREE) {
+    int32_t status = handle->state == FUT_LIVE ? fut_release(ctx, type, handle->value) : FUT_OK;
+    // A lost context frees its values at its own end.
+    code = status == FUT_LOST ? 0 : fut_ended(ctx, status);
+    fut_put_back(ctx, handle);
+    ctx->n_handles--;
+  } else if (pointer != NULL) {
+    fut_find(ctx, type, pointer, "the value to be freed");
+    code = FUT_CODE_PROGRAM;
+  }
+  fut_unlock(ctx);
+  return code;
+}
+
+// A handle of the value that a call of the table made; NULL after a failure.
+static void *fut_made(struct futhark_context *ctx, uint32_t type, fut_call call, const void *const *in, int *code) {
+  void *value = NULL;
+  void *out[] = {&value};
+  *code = FUT_CODE_MEMORY;
+  if (!fut_reserve(ctx, 1))
+    return NULL;
+  *code = fut_ended(ctx, fut_enter(ctx, call, out, in));
+  return *code == 0 ? fut_take(ctx, type, value) : NULL;
+}
+
+// Whether a call that overwrites the value would change another one.
+static bool fut_is_shared(const struct futhark_context *ctx, const struct fut_handle *handle) {
+  return fut_type(ctx, handle->type)->references(handle->value) > 1;
+}
+
+static int fut_copy(struct futhark_context *ctx, const struct fut_handle *handle, void **copy) {
+  void *out[] = {copy};
+  const void *in[] = {handle->value};
+  return fut_ended(ctx, fut_enter(ctx, fut_type(ctx, handle->type)->duplicate, out, in));
+}
+
+// --- Entry points, and operations on values --------------------------------------------------
+
+// What `fut_call_in` needs for an argument.
+struct fut_argument {
+  struct fut_handle *handle;  // NULL: a scalar
+  void *copy;                 // passed in place of the value
+};
+
+static bool fut_find_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
+                               struct fut_argument *arguments) {
+  for (uint32_t i = 0; i < f->n_in; i++) {
+    arguments[i] = (struct fut_argument){0};
+    if (f->in[i].type < FUT_FIRST_TYPE)
+      continue;
+    char what[300];
+    const char *name = f->in[i].name;
+    snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
+    arguments[i].handle = fut_find(ctx, f->in[i].type - FUT_FIRST_TYPE, in[i], what);
+    if (arguments[i].handle == NULL)
+      return false;
+    in[i] = arguments[i].handle->value;
+  }
+  return true;
+}
+
+// Copies what the call would overwrite in other values.
+static int fut_copy_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
+                              struct fut_argument *arguments) {
+  for (uint32_t i = 0; i < f->n_in; i++) {
+    if (!(f->in[i].flags & FUT_CONSUMED))
+      continue;
+    bool shared = fut_is_shared(ctx, arguments[i].handle);
+    for (uint32_t j = 0; j < f->n_in; j++)
+      shared |= j != i && arguments[j].handle == arguments[i].handle;
+    int code = shared ? fut_copy(ctx, arguments[i].handle, &arguments[i].copy) : 0;
+    if (code != 0)
+      return code;
+    if (shared)
+      in[i] = arguments[i].copy;
+  }
+  return 0;
+}
+
+// Frees copies, and, if the call has started, the values that it consumed. A result often has the memory of one: while both
+// exist, the next call that consumes the result would copy it.
+static void fut_end_arguments(struct futhark_context *ctx, const struct fut_function *f, struct fut_argument *arguments,
+                              bool started) {
+  for (uint32_t i = 0; i < f->n_in; i++) {
+    struct fut_handle *handle = arguments[i].handle;
+    if (!(f->in[i].flags & FUT_CONSUMED))
+      continue;
+    if (arguments[i].copy != NULL)
+      (void)fut_release(ctx, handle->type, arguments[i].copy);
+    if (started && handle->state == FUT_LIVE) {
+      (void)fut_release(ctx, handle->type, handle->value);
+      handle->value = NULL;
+      handle->state = FUT_SPENT;
+    }
+  }
+}
+
+static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in) {
+  const struct fut_function *f = &ctx->table->functions[number];
+  struct fut_argument arguments[f->n_in + 1];
+  void *values[f->n_out + 1];
+  void *places[f->n_out + 1];
+  for (uint32_t i = 0; i < f->n_out; i++) {
+    if (out[i] == NULL)
+      return fut_error(ctx, FUT_CODE_PROGRAM, "%s: the pointer to result %u is NULL", f->label, i);
+    values[i] = NULL;
+    places[i] = f->out[i].type < FUT_FIRST_TYPE ? out[i] : &values[i];
+  }
+  if (!fut_find_arguments(ctx, f, in, arguments))
+    return FUT_CODE_PROGRAM;
+  if (!fut_reserve(ctx, f->n_out))
+    return FUT_CODE_MEMORY;
+  int code = fut_copy_arguments(ctx, f, in, arguments);
+  bool started = false;
+  if (code == 0) {
+    int32_t status = fut_enter(ctx, f->call, places, in);
+    started = status != FUT_REFUSED && (status != FUT_FAILED || ctx->table->failure(ctx->inner, 0)->cause != FUT_CAUSE_SIZES);
+    code = fut_ended(ctx, status);
+  }
+  fut_end_arguments(ctx, f, arguments, started);
+  for (uint32_t i = 0; code == 0 && i < f->n_out; i++)
+    if (f->out[i].type >= FUT_FIRST_TYPE)
+      *(void **)out[i] = fut_take(ctx, f->out[i].type - FUT_FIRST_TYPE, values[i]);
+  return code;
+}
+
+static int fut_call_function(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in) {
+  FUT_LOCKED(ctx, fut_call_in(ctx, number, out, in))
+}
+
+// --- Functions of types -------------------------------------------------------------------
+
+static const size_t fut_element_sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
+
+// The number of elements; -1 after an error.
+static int64_t fut_count_elements(struct futhark_context *ctx, uint32_t type, const int64_t *dims) {
+  const struct fut_type *t = fut_type(ctx, type);
+  int64_t n = 1, bytes;
+  bool valid = true, empty = false;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    valid &= dims[i] >= 0;
+    empty |= dims[i] == 0;
+  }
+  for (uint32_t i = 0; valid && !empty && i < t->rank; i++)
+    valid = !__builtin_mul_overflow(n, dims[i], &n);
+  size_t size = t->elem < FUT_FIRST_TYPE ? fut_element_sizes[t->elem] : sizeof(void *);
+  if (!valid || __builtin_mul_overflow(n, (int64_t)size, &bytes)) {
+    fut_error(ctx, 0, "a new array of type %s cannot have a negative dimension, or more bytes than memory can have", t->name);
+    return -1;
+  }
+  return empty ? 0 : n;
+}
+
+static int fut_new_in(struct futhark_context *ctx, uint32_t type, const void *data, const int64_t *dims, void **made) {
+  int64_t n = fut_count_elements(ctx, type, dims);
+  if (n < 0)
+    return FUT_CODE_PROGRAM;
+  if (n > 0 && data == NULL)
+    return fut_error(ctx, FUT_CODE_PROGRAM, "the elements of a new array of type %s are NULL", fut_type(ctx, type)->name);
+  const int32_t later = 0;
+  const void *in[] = {data == NULL ? dims : data, dims, &later};
+  int code;
+  *made = fut_made(ctx, type, fut_type(ctx, type)->create, in, &code);
+  return code;
+}
+
+static int fut_new_raw_in(struct futhark_context *ctx, uint32_t type, const void *memory, const int64_t *dims, void **made) {
+  if (fut_count_elements(ctx, type, dims) < 0)
+    return FUT_CODE_PROGRAM;
+  const void *in[] = {memory, dims};
+  int code;
+  *made = fut_made(ctx, type, fut_type(ctx, type)->borrow, in, &code);
+  return code;
+}
+
+static int fut_restore_in(struct futhark_context *ctx, uint32_t type, const void *bytes, void **made) {
+  if (bytes == NULL)
+    return fut_error(ctx, FUT_CODE_PROGRAM, "the bytes of a value of type %s are NULL", fut_type(ctx, type)->name);
+  const void *in[] = {bytes};
+  int code;
+  *made = fut_made(ctx, type, fut_type(ctx, type)->restore, in, &code);
+  return code;
+}
+
+// A function that returns a handle.
+#define FUT_MAKES(name, ...)                        \
+  {                                                 \
+    void *made = NULL;                              \
+    if (fut_lock(ctx))                              \
+      (void)fut_##name##_in(ctx, __VA_ARGS__, &made); \
+    fut_unlock(ctx);                                \
+    return made;                                    \
+  }
+
+static void *fut_new(struct futhark_context *ctx, uint32_t type, const void *data, const int64_t *dims)
+    FUT_MAKES(new, type, data, dims)
+
+static void *fut_new_raw(struct futhark_context *ctx, uint32_t type, const void *memory, const int64_t *dims)
+    FUT_MAKES(new_raw, type, memory, dims)
+
+static void *fut_restore(struct futhark_context *ctx, uint32_t type, const void *bytes)
+    FUT_MAKES(restore, type, bytes)
+
+// A call that reads a value by the function `what` of its type.
+#define FUT_READS(ctx, type, pointer, handle, what)                                  \
+  struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of " what); \
+  if (handle == NULL)                                                         \
+    return FUT_CODE_PROGRAM;
+
+static int fut_values_in(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
+  FUT_READS(ctx, type, pointer, handle, "values")
+  const int32_t later = 0;
+  const void *in[] = {handle->value, &later};
+  void *out[] = {data};
+  return fut_ended(ctx, fut_enter(ctx, fut_type(ctx, type)->values, out, in));
+}
+
+static int fut_values(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
+  FUT_LOCKED(ctx, fut_values_in(ctx, type, pointer, data))
+}
+
+static int fut_index_in(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
+  FUT_READS(ctx, type, pointer, handle, "index")
+  const struct fut_type *t = fut_type(ctx, type);
+  const void *in[] = {handle->value, indices};
+  if (t->elem >= FUT_FIRST_TYPE) {
+    int code;
+    void *made = fut_made(ctx, t->elem - FUT_FIRST_TYPE, t->index, in, &code);
+    if (made != NULL)
+      *(void **)place = made;
+    return code;
+  }
+  void *out[] = {place};
+  return fut_ended(ctx, fut_enter(ctx, t->index, out, in));
+}
+
+static int fut_index(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
+  FUT_LOCKED(ctx, fut_index_in(ctx, type, pointer, indices, place))
+}
+
+// An array of opaque values, or of records.
+static int fut_new_of_values_in(struct futhark_context *ctx, uint32_t type, const void *pointers, const int64_t *dims,
+                                void *place) {
+  const struct fut_type *t = fut_type(ctx, type);
+  int64_t n = fut_count_elements(ctx, type, dims);
+  if (n < 0)
+    return FUT_CODE_PROGRAM;
+  const void **values = malloc(n == 0 ? 1 : (size_t)n * sizeof *values);
+  if (values == NULL)
+    return fut_error(ctx, FUT_CODE_MEMORY, "no memory for the elements of a new array");
+  int code = 0;
+  for (int64_t i = 0; code == 0 && i < n; i++) {
+    const void *pointer = ((const void *const *)pointers)[i];
+    struct fut_handle *handle = fut_find(ctx, t->elem - FUT_FIRST_TYPE, pointer, "an element of a new array");
+    code = handle == NULL ? FUT_CODE_PROGRAM : 0;
+    values[i] = handle == NULL ? NULL : handle->value;
+  }
+  const void *in[] = {values, dims};
+  void *made = code == 0 ? fut_made(ctx, type, t->create, in, &code) : NULL;
+  free(values);
+  if (made != NULL)
+    *(void **)place = made;
+  return code;
+}
+
+static int fut_new_of_values(struct futhark_context *ctx, uint32_t type, const void *pointers, const int64_t *dims, void *place) {
+  FUT_LOCKED(ctx, fut_new_of_values_in(ctx, type, pointers, dims, place))
+}
+
+static int fut_set_element_in(struct futhark_context *ctx, uint32_t type, const void *pointer, const void *element,
+                              const int64_t *indices) {
+  FUT_READS(ctx, type, pointer, handle, "set")
+  const struct fut_type *t = fut_type(ctx, type);
+  struct fut_handle *new = fut_find(ctx, t->elem - FUT_FIRST_TYPE, element, "the new element");
+  if (new == NULL)
+    return FUT_CODE_PROGRAM;
+  if (fut_is_shared(ctx, handle)) {
+    void *copy = NULL;
+    int code = fut_copy(ctx, handle, &copy);
+    if (code != 0)
+      return code;
+    (void)fut_release(ctx, type, handle->value);
+    handle->value = copy;
+  }
+  const void *in[] = {handle->value, new->value, indices};
+  return fut_ended(ctx, fut_enter(ctx, t->set, NULL, in));
+}
+
+static int fut_set_element(struct futhark_context *ctx, uint32_t type, const void *pointer, const void *element,
+                           const int64_t *indices) {
+  FUT_LOCKED(ctx, fut_set_element_in(ctx, type, pointer, element, indices))
+}
+
+// `*p` is memory of the caller if it is not NULL.
+static int fut_store_in(struct futhark_context *ctx, uint32_t type, const void *pointer, void **p, size_t *n) {
+  FUT_READS(ctx, type, pointer, handle, "store")
+  const struct fut_type *t = fut_type(ctx, type);
+  const void *in[] = {handle->value};
+  size_t size = 0;
+  void *of_size[] = {&size};
+  int code = fut_ended(ctx, fut_enter(ctx, t->stored_size, of_size, in));
+  if (code != 0)
+    return code;
+  if (n != NULL)
+    *n = size;
+  if (p == NULL)
+    return 0;
+  void *bytes = *p != NULL ? *p : malloc(size == 0 ? 1 : size);
+  if (bytes == NULL)
+    return fut_error(ctx, FUT_CODE_MEMORY, "no memory for the %zu bytes of a stored value", size);
+  void *out[] = {bytes};
+  code = fut_ended(ctx, fut_enter(ctx, t->store, out, in));
+  if (code == 0)
+    *p = bytes;
+  else if (*p == NULL)
+    free(bytes);
+  return code;
+}
+
+static int fut_store(struct futhark_context *ctx, uint32_t type, const void *pointer, void **p, size_t *n) {
+  FUT_LOCKED(ctx, fut_store_in(ctx, type, pointer, p, n))
+}
+
+// What a value contains, by a function that does not enter the context. NULL after an error.
+static const void *fut_look(struct futhark_context *ctx, uint32_t type, const void *pointer, bool raw) {
+  const void *found = NULL;
+  if (fut_lock(ctx)) {
+    struct fut_handle *handle = fut_find(ctx, type, pointer, raw ? "the argument of values_raw" : "the argument of shape");
+    const struct fut_type *t = fut_type(ctx, type);
+    if (handle != NULL) {
+      const void *in[] = {handle->value};
+      void *out[] = {&found};
+      (void)(raw ? t->raw_memory : t->shape)(ctx->inner, out, in);
+    }
+  }
+  fut_unlock(ctx);
+  return found;
+}
+
+// --- Configurations -------------------------------------------------------------------------
+
+struct futhark_context_config {
+  struct fut_setting *settings;
+  uint32_t n;
+  uint32_t n_build_options;
+  char *program;   // of get_program
+  char *backends;  // names with commas; NULL: all, in their order
+  char *refused;   // why no context can be created
+};
+
+struct futhark_context_config *futhark_context_config_new(void) { return calloc(1, sizeof(struct futhark_context_config)); }
+
+void futhark_context_config_free(struct futhark_context_config *cfg) {
+  if (cfg == NULL)
+    return;
+  for (uint32_t i = 0; i < cfg->n; i++)
+    free((char *)cfg->settings[i].text);
+  free(cfg->settings);
+  free(cfg->program);
+  free(cfg->backends);
+  free(cfg->refused);
+  free(cfg);
+}
+
+static void fut_refuse(struct futhark_context_config *cfg, const char *why) {
+  if (cfg->refused == NULL)
+    cfg->refused = strdup(why);
+}
+
+static void fut_set(struct futhark_context_config *cfg, uint32_t what, int64_t number, const char *text, const void *object) {
+  struct fut_setting *settings = realloc(cfg->settings, (cfg->n + 1) * sizeof *settings);
+  char *copy = text == NULL ? NULL : strdup(text);
+  if (settings != NULL)
+    cfg->settings = settings;
+  if (settings == NULL || (text != NULL && copy == NULL)) {
+    free(copy);
+    fut_refuse(cfg, "no memory for the configuration");
+    return;
+  }
+  settings[cfg->n++] = (struct fut_setting){what, number, copy, object};
+}
+
+// The setters: FUT_SETTER_kind(function, name of the setting).
+#define FUT_SETTER_FLAG(setter, name) \
+  void futhark_context_config_##setter(struct futhark_context_config *cfg, int flag) { fut_set(cfg, name, flag, NULL, NULL); }
+#define FUT_SETTER_NUMBER(setter, name) \
+  void futhark_context_config_##setter(struct futhark_context_config *cfg, int number) { fut_set_number(cfg, name, number); }
+#define FUT_SETTER_TEXT(setter, name) \
+  void futhark_context_config_##setter(struct futhark_context_config *cfg, const char *text) { fut_set_text(cfg, name, text); }
+#define FUT_SETTER_QUEUE(setter, name) \
+  void futhark_context_config_##setter(struct futhark_context_config *cfg, cl_command_queue queue) { fut_set(cfg, name, 0, NULL, queue); }
+
+static void fut_set_number(struct futhark_context_config *cfg, uint32_t what, int number) {
+  // The runtime makes a thread for each before it reports that one could not be made.
+  if (what == FUT_SET_NUM_THREADS && (number < 0 || number > 4096))
+    fut_refuse(cfg, "set_num_threads: expected at most 4096 threads");
+  else
+    fut_set(cfg, what, number, NULL, NULL);
+}
+
+static void fut_set_text(struct futhark_context_config *cfg, uint32_t what, const char *text) {
+  if (text == NULL)
+    return;  // as if it had not been set
+  // The runtime computes the size of its buffer for options too small; this many fit.
+  if (what == FUT_SET_BUILD_OPTION && (*text != '-' || ++cfg->n_build_options > 64))
+    fut_refuse(cfg, "build options: expected at most 64, each of which begins with -");
+  else
+    fut_set(cfg, what, 0, text, NULL);
+}
+
+int futhark_context_config_set_tuning_param(struct futhark_context_config *cfg, const char *param_name, size_t new_value) {
+  for (uint32_t i = 0; i < fut_n_tables; i++)
+    for (uint32_t k = 0; k < fut_tables[i]->n_tuning_params; k++)
+      if (strcmp(param_name, fut_tables[i]->tuning_param_name(k)) == 0) {
+        fut_set(cfg, FUT_SET_TUNING_PARAM, (int64_t)new_value, param_name, NULL);
+        return 0;
+      }
+  return 1;
+}
+
+int futhark_get_tuning_param_count(void) { return (int)fut_tables[0]->n_tuning_params; }
+const char *futhark_get_tuning_param_name(int i) { return i < 0 ? NULL : fut_tables[0]->tuning_param_name((uint32_t)i); }
+const char *futhark_get_tuning_param_class(int i) { return i < 0 ? NULL : fut_tables[0]->tuning_param_class((uint32_t)i); }
+
+#ifdef FUT_HAS_context_config_set_device
+void futhark_context_config_set_device(struct futhark_context_config *cfg, const char *s) { fut_set_text(cfg, FUT_SET_DEVICE, s); }
+#endif
+
+#ifdef FUT_HAS_context_config_list_devices
+void futhark_context_config_list_devices(struct futhark_context_config *cfg) {
+  (void)cfg;
+  char *text = NULL;
+  if (fut_tables[0]->devices(&text) == FUT_OK || text != NULL)
+    printf("%s", text == NULL ? "" : text);
+  fut_tables[0]->free_text(text);
+}
+#endif
+
+#ifdef FUT_HAS_context_config_select_device_interactively
+void futhark_context_config_select_device_interactively(struct futhark_context_config *cfg) {
+  fut_refuse(cfg, "select_device_interactively would wait for input; use set_device");
+}
+#endif
+
+#ifdef FUT_HAS_context_config_get_program
+const char *futhark_context_config_get_program(struct futhark_context_config *cfg) {
+  if (cfg->program == NULL)
+    cfg->program = fut_tables[0]->device_source();
+  return cfg->program;
+}
+#endif
+
+// Whether the table's backend is in a list of names with commas.
+static bool fut_names(const char *list, size_t length, const char *name) {
+  return strlen(name) == length && strncmp(list, name, length) == 0;
+}
+
+// Puts the tables with these names, in their order, into `chosen`. Returns their number; 0: there is an unknown name.
+static uint32_t fut_choose(const char *names, const struct fut_table **chosen) {
+  uint32_t n = 0;
+  while (true) {
+    size_t length = strcspn(names, ",");
+    uint32_t i = 0;
+    while (i < fut_n_tables && !fut_names(names, length, fut_tables[i]->backend))
+      i++;
+    if (i == fut_n_tables || n == fut_n_tables)
+      return 0;
+    chosen[n++] = fut_tables[i];
+    if (names[length] == 0)
+      return n;
+    names += length + 1;
+  }
+}
+
+#ifdef FUT_HAS_context_config_set_backend
+int futhark_context_config_set_backend(struct futhark_context_config *cfg, const char *names) {
+  const struct fut_table *chosen[fut_n_tables];
+  char *copy = names == NULL || fut_choose(names, chosen) == 0 ? NULL : strdup(names);
+  if (copy == NULL)
+    return 1;
+  free(cfg->backends);
+  cfg->backends = copy;
+  return 0;
+}
+#endif
+
+// --- Contexts -----------------------------------------------------------------------------
+
+static void fut_write_log(void *data, const char *text, size_t length) {
+  const struct futhark_context *ctx = data;
+  FILE *log = __atomic_load_n(&ctx->log, __ATOMIC_ACQUIRE);
+  fwrite(text, 1, length, log == NULL ? stderr : log);
+}
+
+// Starts with one backend. Adds the reason to `why`, and returns false, if that fails.
+static bool fut_start(struct futhark_context *ctx, const struct fut_table *table, const struct fut_setting *settings, uint32_t n,
+                      char **why, bool *refused) {
+  int32_t status = FUT_OK;
+  struct fut_context *inner = table->context_new(settings, n, &status);
+  if (inner != NULL && status == FUT_OK) {
+    ctx->table = table;
+    ctx->inner = inner;
+    return true;
+  }
+  char *text = inner == NULL ? NULL : fut_failure_text(table, inner);
+  char *longer = fut_format("%s%s: %s", *why == NULL ? "" : *why, table->backend, text == NULL ? "no memory for a context" : text);
+  char *ended = longer == NULL || longer[strlen(longer) - 1] == '\n' ? longer : fut_format("%s\n", longer);
+  if (ended != longer)
+    free(longer);
+  free(*why);
+  free(text);
+  *why = ended;
+  *refused = status == FUT_REFUSED;
+  if (inner != NULL)
+    table->context_free(inner);
+  return false;
+}
+
+// Starts with the first backend that works. Returns why none does. A setting that a backend refuses is a mistake, and
+// no reason to use the next one.
+static char *fut_start_any(struct futhark_context *ctx, struct futhark_context_config *cfg) {
+  const struct fut_table *chosen[fut_n_tables];
+  const char *names = cfg->backends != NULL ? cfg->backends : getenv("FUTHARK_BACKEND");
+  uint32_t n = fut_n_tables;
+  memcpy(chosen, fut_tables, sizeof chosen);
+  if (names != NULL && *names != 0 && (n = fut_choose(names, chosen)) == 0)
+    return fut_format("this library does not have all backends in \"%s\"", names);
+  struct fut_setting settings[cfg->n + 1];
+  const struct fut_log log = {fut_write_log, ctx};
+  memcpy(settings, cfg->settings, cfg->n * sizeof *settings);
+  settings[cfg->n] = (struct fut_setting){FUT_SET_LOG, 0, NULL, &log};
+  char *why = NULL;
+  bool refused = false;
+  for (uint32_t i = 0; i < n && !refused; i++)
+    if (fut_start(ctx, chosen[i], settings, cfg->n + 1, &why, &refused)) {
+      free(why);
+      return NULL;
+    }
+  return why != NULL ? why : fut_format("no memory for a context");
+}
+
+struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, fut_watch_forks);
+  struct futhark_context *ctx = cfg == NULL ? NULL : calloc(1, sizeof *ctx);
+  if (ctx == NULL)
+    return NULL;
+  pthread_mutex_init(&ctx->lock, NULL);
+  ctx->forks = fut_forks;
+  ctx->last = &ctx->first;
+  ctx->table = fut_tables[0];
+  char *why = cfg->refused != NULL ? strdup(cfg->refused) : fut_start_any(ctx, cfg);
+  if (ctx->inner == NULL)
+    fut_add_error(ctx, why);
+  return ctx;
+}
+
+void futhark_context_free(struct futhark_context *ctx) {
+  if (ctx == NULL || fut_is_forked(ctx))
+    return;
+  pthread_mutex_lock(&ctx->lock);
+  ctx->closed = true;
+  fut_unlock(ctx);
+}
+
+char *futhark_context_get_error(struct futhark_context *ctx) {
+  if (fut_is_forked(ctx))
+    return strdup(fut_forked);
+  pthread_mutex_lock(&ctx->lock);
+  struct fut_error **at = &ctx->errors;
+  while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+    at = &(*at)->next;
+  if (*at == NULL)
+    at = &ctx->errors;
+  struct fut_error *error = *at;
+  char *text = NULL;
+  if (error != NULL) {
+    text = error->text;
+    *at = error->next;
+    free(error);
+  }
+  pthread_mutex_unlock(&ctx->lock);
+  return text;
+}
+
+static int fut_sync_in(struct futhark_context *ctx) { return fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL)); }
+int futhark_context_sync(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_sync_in(ctx)) }
+
+static int fut_clear_in(struct futhark_context *ctx) {
+  return fut_ended(ctx, fut_enter(ctx, ctx->table->clear_caches, NULL, NULL));
+}
+int futhark_context_clear_caches(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_clear_in(ctx)) }
+
+static void fut_profile(struct futhark_context *ctx, bool pause) {
+  if (fut_lock(ctx))
+    (void)fut_ended(ctx, fut_enter(ctx, pause ? ctx->table->pause_profiling : ctx->table->unpause_profiling, NULL, NULL));
+  fut_unlock(ctx);
+}
+void futhark_context_pause_profiling(struct futhark_context *ctx) { fut_profile(ctx, true); }
+void futhark_context_unpause_profiling(struct futhark_context *ctx) { fut_profile(ctx, false); }
+
+char *futhark_context_report(struct futhark_context *ctx) {
+  char *text = NULL;
+  void *out[] = {&text};
+  if (fut_lock(ctx))
+    (void)fut_ended(ctx, fut_enter(ctx, ctx->table->report, out, NULL));
+  fut_unlock(ctx);
+  return text;
+}
+
+void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) { __atomic_store_n(&ctx->log, f, __ATOMIC_RELEASE); }
+
+#ifdef FUT_HAS_context_get_command_queue
+cl_command_queue futhark_context_get_command_queue(struct futhark_context *ctx) {
+  cl_command_queue queue = NULL;
+  void *out[] = {&queue};
+  if (fut_lock(ctx) && ctx->table->command_queue != NULL)
+    (void)fut_ended(ctx, fut_enter(ctx, ctx->table->command_queue, out, NULL));
+  fut_unlock(ctx);
+  return queue;
+}
+#endif

@@ -1,0 +1,365 @@
+//! Hardened libraries, for bridges from other languages: [`library`]. docs/library.md is the contract.
+//!
+//! The C file that this module writes has one function per function of `name.h`, which calls one of `c/fut_library.h`
+//! with the number that it has in the table.
+
+use std::path::{Path, PathBuf};
+
+use futhark_manifest::c::{ParameterRole, Prototype, Returns};
+use futhark_manifest::{FunctionList, Operation, Owner, TypeRef};
+
+use super::artifact::Artifact;
+use super::build::{Build, Linkage};
+use super::cache::Temporary;
+use super::cc::HEADERS;
+use super::driver::CCompiler;
+use super::error::{Error, ErrorKind};
+use super::generated::Source;
+use super::paths::{create_folder, folder_of, read, write};
+use super::run::UNIT_OBJECT;
+use super::unit::FIXED_FILES;
+
+/// The files of a hardened library.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Library {
+    /// `libNAME.so` (`.dylib`, `.dll`), or `libNAME.a`.
+    pub library: PathBuf,
+    /// `NAME.h`, as the Futhark compiler wrote it; with several backends, a function is added.
+    pub header: PathBuf,
+    /// `NAME.json`, as the Futhark compiler wrote it.
+    pub manifest: PathBuf,
+    /// `NAME.resolved.json`, the manifest in the resolved form of futhark-manifest, with comments of the source.
+    pub resolved: PathBuf,
+    /// The warnings of the Futhark compiler; empty if there were none.
+    pub warnings: String,
+}
+
+/// Makes a library with the functions that `futhark BACKEND --library` declares for a program, which keeps the process
+/// alive: `docs/library.md` of this crate lists what it does and what plain C does.
+///
+/// `builds` are those of one program for different backends. `prefix` is the path of the results without extension:
+/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json` and `out/stats.resolved.json`. Header and manifest are those of the first
+/// build. Its contexts use the first backend that works, or those that `futhark_context_config_set_backend` or the
+/// variable `FUTHARK_BACKEND` names.
+///
+/// Blocks like [`Build::run`].
+///
+/// ```no_run
+/// use futhark_manifest::Backend;
+/// use futhark_sys::compile::{Build, Linkage, library};
+///
+/// let builds = [Backend::OpenCl, Backend::Multicore].map(|backend| Build::new("stats.fut", backend));
+/// let made = library(&builds, "out/stats", Linkage::Shared)?;
+/// println!("{}", made.library.display());
+/// # Ok::<(), futhark_sys::compile::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Build::run`]. [`ErrorKind::Layout`]: the header declares a function that this version does not know.
+pub fn library(
+    builds: &[Build],
+    prefix: impl AsRef<Path>,
+    linkage: Linkage,
+) -> Result<Library, Error> {
+    let prefix = prefix.as_ref();
+    let name = prefix.file_name().unwrap_or_default().to_string_lossy();
+    let folder = folder_of(prefix);
+    let [first, ..] = builds else {
+        let message = "a library needs at least one build";
+        return Err(Error::new(ErrorKind::Backend, message));
+    };
+    let artifacts: Result<Vec<Artifact>, Error> = builds
+        .iter()
+        .map(|build| build.clone().linkage(Linkage::Static).run())
+        .collect();
+    let artifacts = artifacts?;
+    let header = read(&artifacts[0].header())?;
+    let declared = Source::read(&header).prototypes;
+    create_folder(folder)?;
+    let work = Temporary::beside(prefix)?;
+    let headers = work.path().join(HEADERS);
+    create_folder(&headers.join("override"))?;
+    for (name, text) in FIXED_FILES {
+        write(&headers.join(name), text)?;
+    }
+    let header = with_choice(&header, builds.len());
+    write(&work.path().join("fut_program.h"), &header)?;
+    let unit = work.path().join("fut_library.c");
+    write(&unit, text(&artifacts, &declared)?)?;
+
+    let cc = CCompiler::find(Some(&first.folder()?), first.target.as_deref())?;
+    let mut arguments = cc.arguments(first);
+    // Only in the units of the backends is everything but one symbol unused outside.
+    arguments.retain(|argument| argument != "-fwhole-program");
+    let mut objects = vec![work.path().join("fut_library.o")];
+    cc.compile(&unit, folder, &objects[0], first.backend(), &arguments)?;
+    for artifact in &artifacts {
+        let object = work.path().join(format!("{}.o", artifact.symbol()));
+        cc.extract(&artifact.library(), UNIT_OBJECT, &object)?;
+        objects.push(object);
+    }
+    let extension = match linkage {
+        Linkage::Shared if cc.is_for_apple() => "dylib",
+        Linkage::Shared if cc.target.contains("windows") => "dll",
+        Linkage::Shared => "so",
+        Linkage::Static => "a",
+    };
+    let file = format!("lib{name}.{extension}");
+    let made = work.path().join(&file);
+    match linkage {
+        Linkage::Shared => cc.link_program(&objects, &made)?,
+        Linkage::Static => cc.archive(&objects, &made)?,
+    }
+    let place = |file: String, from: &Path| {
+        let to = folder.join(file);
+        // A rename, so that a process that has the old library open keeps it.
+        std::fs::rename(from, &to).map_err(|error| Error::io("rename", from, error))?;
+        Ok(to)
+    };
+    let manifest = work.path().join("manifest.json");
+    write(&manifest, artifacts[0].manifest())?;
+    let resolved = work.path().join("resolved.json");
+    write(
+        &resolved,
+        format!("{:#}\n", artifacts[0].program().to_json()),
+    )?;
+    let warnings = artifacts[0].warnings().to_owned();
+    Ok(Library {
+        header: place(format!("{name}.h"), &work.path().join("fut_program.h"))?,
+        manifest: place(format!("{name}.json"), &manifest)?,
+        resolved: place(format!("{name}.resolved.json"), &resolved)?,
+        library: place(file, &made)?,
+        warnings,
+    })
+}
+
+/// The declaration of the function that selects among several backends.
+const CHOICE: &str = "
+#ifdef __cplusplus
+extern \"C\" {
+#endif
+// Several backends are in this library. A context uses the first of these, names with commas between them, that works.
+// Not 0: one of them is not in the library.
+int futhark_context_config_set_backend(struct futhark_context_config *cfg, const char *names);
+#ifdef __cplusplus
+}
+#endif
+";
+
+fn with_choice(header: &str, backends: usize) -> String {
+    match backends {
+        1 => header.to_owned(),
+        _ => format!("{header}{CHOICE}"),
+    }
+}
+
+/// The C file.
+fn text(artifacts: &[Artifact], declared: &[&str]) -> Result<String, Error> {
+    let program = artifacts[0].program();
+    let functions = artifacts[0].functions();
+    for other in &artifacts[1..] {
+        if other.functions().hash() != functions.hash() {
+            let message = format!(
+                "the program has other functions on backend {} than on {}",
+                other.program().backend,
+                program.backend
+            );
+            return Err(Error::new(ErrorKind::Manifest, message));
+        }
+    }
+    let of_manifest: Vec<Prototype> = program.prototypes().collect();
+    let mut known: Vec<&str> = of_manifest.iter().map(|p| p.name.as_str()).collect();
+    let mut setters = String::new();
+    for (kind, setting, setter) in settings() {
+        if let Some(name) = declared
+            .iter()
+            .find(|name| name.strip_prefix(CONFIG) == Some(setter))
+        {
+            setters += &format!("FUT_SETTER_{kind}({setter}, FUT_SET_{setting})\n");
+            known.push(name);
+        }
+    }
+    known.extend(FIXED_FUNCTIONS.split_whitespace());
+    if let Some(unknown) = declared.iter().find(|name| !known.contains(name)) {
+        let why = "it is a function of the header that is not known";
+        return Err(Error::unsupported(&program.version, unknown, why));
+    }
+    let choice = (artifacts.len() > 1).then_some("futhark_context_config_set_backend");
+    let has = declared.iter().copied().chain(choice);
+    let has = has.filter_map(|name| name.strip_prefix("futhark_"));
+    let has: String = has
+        .map(|name| format!("#define FUT_HAS_{name} 1\n"))
+        .collect();
+    let tables = artifacts.iter().map(Artifact::symbol);
+    let externs: String = tables
+        .clone()
+        .map(|symbol| format!("extern const struct fut_table {symbol};\n"))
+        .collect();
+    let tables: String = tables.map(|symbol| format!("&{symbol}, ")).collect();
+    let bodies = program.functions().zip(&of_manifest);
+    let bodies: String = bodies
+        .map(|(function, prototype)| {
+            let declaration = prototype.to_string();
+            let body = body(&functions, function.operation, function.owner, prototype);
+            format!("{} {{\n{body}}}\n", declaration.trim_end_matches(';'))
+        })
+        .collect();
+    Ok(format!(
+        "// @generated by futhark-sys; do not edit.\n#define _GNU_SOURCE\n#pragma GCC visibility push(default)\n\
+         #include \"fut_program.h\"\n#pragma GCC visibility pop\n#include \"futhark_table.h\"\n\
+         {externs}static const struct fut_table *const fut_tables[] = {{{tables}}};\n\
+         enum {{ fut_n_tables = {} }};\n{has}#include \"fut_library.h\"\n{setters}{bodies}",
+        artifacts.len()
+    ))
+}
+
+const CONFIG: &str = "futhark_context_config_";
+
+/// The functions of `c/fut_library.h`.
+const FIXED_FUNCTIONS: &str = "
+    futhark_context_config_new futhark_context_config_free futhark_context_config_set_tuning_param
+    futhark_context_config_set_device futhark_context_config_list_devices
+    futhark_context_config_select_device_interactively futhark_context_config_get_program
+    futhark_get_tuning_param_count futhark_get_tuning_param_name futhark_get_tuning_param_class
+    futhark_context_new futhark_context_free futhark_context_sync futhark_context_get_error
+    futhark_context_set_logging_file futhark_context_pause_profiling futhark_context_unpause_profiling
+    futhark_context_report futhark_context_clear_caches futhark_context_get_command_queue";
+
+/// The kind, the name and each setter of the settings in `fut_settings.def`.
+fn settings() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let text = include_str!("../../c/fut_settings.def");
+    let lines = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("FUT_SETTING("));
+    lines.flat_map(|line| {
+        let mut words = line.split(", ");
+        let mut next = || words.next().unwrap_or_default().trim_end_matches(',');
+        let (name, setter, other) = (next(), next(), next());
+        let kind = next();
+        [setter, other].map(|setter| (kind, name, setter))
+    })
+}
+
+/// The statements of a function.
+fn body(
+    functions: &FunctionList,
+    operation: Operation,
+    owner: Owner,
+    prototype: &Prototype,
+) -> String {
+    if let Some(number) = functions
+        .names()
+        .iter()
+        .position(|name| *name == prototype.name)
+    {
+        return call(number, prototype);
+    }
+    let Owner::Type(id) = owner else {
+        unreachable!("an entry point is in the list of functions");
+    };
+    let ty = id.index();
+    let named = |role: fn(&ParameterRole) -> bool| {
+        let parameter = prototype.parameters.iter().find(|p| role(&p.role));
+        parameter.map_or("NULL", |parameter| parameter.name.as_str())
+    };
+    let value = named(|role| matches!(role, ParameterRole::Value));
+    let output = named(|role| matches!(role, ParameterRole::Output { .. } | ParameterRole::Bytes));
+    let positions = prototype.parameters.iter().filter(|parameter| {
+        matches!(
+            parameter.role,
+            ParameterRole::Dimension(_) | ParameterRole::Index(_)
+        )
+    });
+    let positions: Vec<&str> = positions.map(|parameter| parameter.name.as_str()).collect();
+    let positions = format!("(const int64_t[]){{{}}}", positions.join(", "));
+    let call = match operation {
+        Operation::ArrayNew => {
+            let data = named(|role| matches!(role, ParameterRole::Data(_)));
+            format!("fut_new(ctx, {ty}, {data}, {positions})")
+        }
+        Operation::ArrayNewRaw => {
+            let memory = named(|role| matches!(role, ParameterRole::RawMemory(_)));
+            format!("fut_new_raw(ctx, {ty}, (const void *)(uintptr_t){memory}, {positions})")
+        }
+        Operation::ArrayFree | Operation::OpaqueFree => {
+            format!("fut_free_handle(ctx, {ty}, {value})")
+        }
+        Operation::ArrayValues => {
+            let data = named(|role| matches!(role, ParameterRole::Data(_)));
+            format!("fut_values(ctx, {ty}, {value}, {data})")
+        }
+        Operation::ArrayIndex | Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
+            format!("fut_index(ctx, {ty}, {value}, {positions}, {output})")
+        }
+        Operation::ArrayValuesRaw => {
+            let result = &prototype.result;
+            format!("({result})(uintptr_t)fut_look(ctx, {ty}, {value}, true)")
+        }
+        Operation::ArrayShape | Operation::RecordArrayShape | Operation::OpaqueArrayShape => {
+            format!("fut_look(ctx, {ty}, {value}, false)")
+        }
+        Operation::OpaqueStore => {
+            let size = named(|role| matches!(role, ParameterRole::ByteCount));
+            format!("fut_store(ctx, {ty}, {value}, {output}, {size})")
+        }
+        Operation::OpaqueRestore => format!("fut_restore(ctx, {ty}, {output})"),
+        Operation::RecordArrayNew | Operation::OpaqueArrayNew => {
+            let elements = named(|role| matches!(role, ParameterRole::Elements(_)));
+            format!("fut_new_of_values(ctx, {ty}, {elements}, {positions}, {output})")
+        }
+        Operation::RecordArraySet | Operation::OpaqueArraySet => {
+            let element = named(|role| matches!(role, ParameterRole::Element(_)));
+            format!("fut_set_element(ctx, {ty}, {value}, {element}, {positions})")
+        }
+        _ => unreachable!("all other operations are in the list of functions"),
+    };
+    format!("  return {call};\n")
+}
+
+/// Calls function `number` of the table.
+fn call(number: usize, prototype: &Prototype) -> String {
+    let (mut out, mut arguments) = (Vec::new(), Vec::new());
+    for parameter in &prototype.parameters {
+        let name = parameter.name.as_str();
+        match parameter.role {
+            ParameterRole::Context => {}
+            ParameterRole::Output { .. } => out.push(name.to_owned()),
+            ParameterRole::Field {
+                ty: TypeRef::Scalar(_),
+                ..
+            }
+            | ParameterRole::Payload {
+                ty: TypeRef::Scalar(_),
+                ..
+            }
+            | ParameterRole::Argument {
+                ty: TypeRef::Scalar(_),
+                ..
+            } => arguments.push(format!("&{name}")),
+            _ => arguments.push(name.to_owned()),
+        }
+    }
+    let returns_variant = prototype.returns == Returns::Variant;
+    let mut body = String::new();
+    if returns_variant {
+        body += "  int32_t fut_variant = -1;\n";
+        out.push("&fut_variant".to_owned());
+    }
+    let list = |all: Vec<String>| match all.is_empty() {
+        true => "NULL".to_owned(),
+        false => all.join(", "),
+    };
+    body += &format!(
+        "  void *const fut_out[] = {{{}}};\n  const void *fut_in[] = {{{}}};\n  ",
+        list(out),
+        list(arguments)
+    );
+    body += &match returns_variant {
+        true => format!(
+            "(void)fut_call_function(ctx, {number}, fut_out, fut_in);\n  return fut_variant;\n"
+        ),
+        false => format!("return fut_call_function(ctx, {number}, fut_out, fut_in);\n"),
+    };
+    body
+}
