@@ -25,6 +25,7 @@
 struct fut_error {
   struct fut_error *next;
   pthread_t thread;
+  int code;  // of the function that failed
   char *text;
 };
 
@@ -86,7 +87,7 @@ static char *fut_text(const char *format, va_list arguments) {
 }
 
 // Takes ownership of the text; NULL: memory is missing, and only the code tells of the error.
-static void fut_add_error(struct futhark_context *ctx, char *text) {
+static void fut_add_error(struct futhark_context *ctx, int code, char *text) {
   struct fut_error **at = &ctx->errors;
   size_t n = 0;
   for (; *at != NULL; at = &(*at)->next, n++)
@@ -97,7 +98,7 @@ static void fut_add_error(struct futhark_context *ctx, char *text) {
     free(text);
     return;
   }
-  *error = (struct fut_error){NULL, pthread_self(), text};
+  *error = (struct fut_error){NULL, pthread_self(), code, text};
   *at = error;
 }
 
@@ -105,7 +106,7 @@ static void fut_add_error(struct futhark_context *ctx, char *text) {
 __attribute__((format(printf, 3, 4))) static int fut_error(struct futhark_context *ctx, int code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fut_add_error(ctx, fut_text(format, arguments));
+  fut_add_error(ctx, code, fut_text(format, arguments));
   va_end(arguments);
   return code;
 }
@@ -138,13 +139,12 @@ static char *fut_failure_text(const struct fut_table *table, struct fut_context 
 static int fut_ended(struct futhark_context *ctx, int32_t status) {
   if (status == FUT_OK)
     return 0;
-  char *text = fut_failure_text(ctx->table, ctx->inner);
-  fut_add_error(ctx, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
-  if (status == FUT_MEMORY)
-    return FUT_CODE_MEMORY;
   const struct fut_failure *f = ctx->table->failure(ctx->inner, 0);
   bool program = status == FUT_REFUSED || (status == FUT_FAILED && f->cause != FUT_CAUSE_UNKNOWN);
-  return program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
+  int code = status == FUT_MEMORY ? FUT_CODE_MEMORY : program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
+  char *text = fut_failure_text(ctx->table, ctx->inner);
+  fut_add_error(ctx, code, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
+  return code;
 }
 
 static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
@@ -218,14 +218,14 @@ static struct fut_handle *fut_find(struct futhark_context *ctx, uint32_t type, c
     return handle;
   const char *expected = fut_type(ctx, type)->name;
   if (pointer == NULL)
-    fut_error(ctx, 0, "%s is NULL; expected a value of type %s", what, expected);
+    fut_error(ctx, FUT_CODE_PROGRAM, "%s is NULL; expected a value of type %s", what, expected);
   else if (handle == NULL)
-    fut_error(ctx, 0, "%s is not a value of this context; expected one of type %s", what, expected);
+    fut_error(ctx, FUT_CODE_PROGRAM, "%s is not a value of this context; expected one of type %s", what, expected);
   else if (handle->state != FUT_LIVE)
-    fut_error(ctx, 0, "%s was %s; expected a value of type %s", what,
+    fut_error(ctx, FUT_CODE_PROGRAM, "%s was %s; expected a value of type %s", what,
               handle->state == FUT_SPENT ? "consumed by an earlier call" : "freed", expected);
   else
-    fut_error(ctx, 0, "%s has type %s; expected %s", what, fut_type(ctx, handle->type)->name, expected);
+    fut_error(ctx, FUT_CODE_PROGRAM, "%s has type %s; expected %s", what, fut_type(ctx, handle->type)->name, expected);
   return NULL;
 }
 
@@ -242,7 +242,7 @@ static bool fut_reserve(struct futhark_context *ctx, size_t n) {
     size_t count = FUT_CHUNK << ctx->n_chunks;
     struct fut_handle *chunk = ctx->n_chunks == FUT_MOST_CHUNKS ? NULL : malloc(count * sizeof *chunk);
     if (chunk == NULL) {
-      fut_error(ctx, 0, "no memory for the handle of a result");
+      fut_error(ctx, FUT_CODE_MEMORY, "no memory for the handle of a result");
       return false;
     }
     ctx->chunks[ctx->n_chunks++] = chunk;
@@ -419,7 +419,7 @@ static int64_t fut_count_elements(struct futhark_context *ctx, uint32_t type, co
     valid = !__builtin_mul_overflow(n, dims[i], &n);
   size_t size = t->elem < FUT_FIRST_TYPE ? fut_element_sizes[t->elem] : sizeof(void *);
   if (!valid || __builtin_mul_overflow(n, (int64_t)size, &bytes)) {
-    fut_error(ctx, 0, "a new array of type %s cannot have a negative dimension, or more bytes than memory can have", t->name);
+    fut_error(ctx, FUT_CODE_PROGRAM, "a new array of type %s cannot have a negative dimension, or more bytes than memory can have", t->name);
     return -1;
   }
   return empty ? 0 : n;
@@ -478,7 +478,7 @@ static void *fut_restore(struct futhark_context *ctx, uint32_t type, const void 
 // A call that reads a value by the function `what` of its type.
 #define FUT_READS(ctx, type, pointer, handle, what)                                  \
   struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of " what); \
-  if (handle == NULL)                                                         \
+  if (handle == NULL)                                                                \
     return FUT_CODE_PROGRAM;
 
 static int fut_values_in(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
@@ -825,7 +825,7 @@ struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) 
   ctx->table = fut_tables[0];
   char *why = cfg->refused != NULL ? strdup(cfg->refused) : fut_start_any(ctx, cfg);
   if (ctx->inner == NULL)
-    fut_add_error(ctx, why);
+    fut_add_error(ctx, FUT_CODE_OTHER, why);
   return ctx;
 }
 
@@ -837,13 +837,19 @@ void futhark_context_free(struct futhark_context *ctx) {
   fut_unlock(ctx);
 }
 
+// The place of the error of this thread; of NULL if there is none.
+static struct fut_error **fut_own_error(struct futhark_context *ctx) {
+  struct fut_error **at = &ctx->errors;
+  while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+    at = &(*at)->next;
+  return at;
+}
+
 char *futhark_context_get_error(struct futhark_context *ctx) {
   if (fut_is_forked(ctx))
     return strdup(fut_forked);
   pthread_mutex_lock(&ctx->lock);
-  struct fut_error **at = &ctx->errors;
-  while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
-    at = &(*at)->next;
+  struct fut_error **at = fut_own_error(ctx);
   if (*at == NULL)
     at = &ctx->errors;
   struct fut_error *error = *at;
@@ -857,7 +863,12 @@ char *futhark_context_get_error(struct futhark_context *ctx) {
   return text;
 }
 
-static int fut_sync_in(struct futhark_context *ctx) { return fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL)); }
+// An error that nobody has fetched fails it as well: some bridges check no other code.
+static int fut_sync_in(struct futhark_context *ctx) {
+  int code = fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL));
+  const struct fut_error *error = *fut_own_error(ctx);
+  return code != 0 || error == NULL ? code : error->code;
+}
 int futhark_context_sync(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_sync_in(ctx)) }
 
 static int fut_clear_in(struct futhark_context *ctx) {

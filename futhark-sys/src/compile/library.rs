@@ -39,7 +39,7 @@ pub struct Library {
 /// alive: `docs/library.md` of this crate lists what it does and what plain C does.
 ///
 /// `builds` are those of one program for different backends. `prefix` is the path of the results without extension:
-/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json` and `out/stats.resolved.json`. Header and manifest are those of the first
+/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json`, `out/stats.resolved.json`, and `out/stats.c`, which only includes the header. Header and manifest are those of the first
 /// build. Its contexts use the first backend that works, or those that `futhark_context_config_set_backend` or the
 /// variable `FUTHARK_BACKEND` names.
 ///
@@ -85,6 +85,8 @@ pub fn library(
     }
     let header = with_choice(&header, builds.len());
     write(&work.path().join("fut_program.h"), &header)?;
+    let source = work.path().join("program.c");
+    write(&source, SOURCE.replace("NAME", &name))?;
     let unit = work.path().join("fut_library.c");
     write(&unit, text(&artifacts, &declared)?)?;
 
@@ -125,6 +127,7 @@ pub fn library(
         format!("{:#}\n", artifacts[0].program().to_json()),
     )?;
     let warnings = artifacts[0].warnings().to_owned();
+    place(format!("{name}.c"), &source)?;
     Ok(Library {
         header: place(format!("{name}.h"), &work.path().join("fut_program.h"))?,
         manifest: place(format!("{name}.json"), &manifest)?,
@@ -134,24 +137,27 @@ pub fn library(
     })
 }
 
+/// `NAME.c`, for tools that compile what the Futhark compiler writes under this name.
+const SOURCE: &str = "\
+// The functions of NAME.h are in libNAME, which the result must be linked with.
+#include \"NAME.h\"
+";
+
 /// The declaration of the function that selects among several backends.
-const CHOICE: &str = "
-#ifdef __cplusplus
-extern \"C\" {
-#endif
-// Several backends are in this library. A context uses the first of these, names with commas between them, that works.
+const CHOICE: &str = "\
+// This library has several backends. A context uses the first of these, names with commas between them, that works.
 // Not 0: one of them is not in the library.
 int futhark_context_config_set_backend(struct futhark_context_config *cfg, const char *names);
-#ifdef __cplusplus
-}
-#endif
 ";
 
 fn with_choice(header: &str, backends: usize) -> String {
-    match backends {
-        1 => header.to_owned(),
-        _ => format!("{header}{CHOICE}"),
-    }
+    // Among the functions of configurations, within `extern "C"`.
+    let place = header
+        .find("struct futhark_context;")
+        .filter(|_| backends > 1);
+    let (before, after) = header.split_at(place.unwrap_or(header.len()));
+    let choice = place.map_or("", |_| CHOICE);
+    format!("{before}{choice}{after}")
 }
 
 /// The C file.
