@@ -53,6 +53,7 @@ struct fut_handle {
 #define FUT_LEAST_FREE 64
 
 struct futhark_context {
+  const void *library;  // the address of `fut_forks` of the library that made it
   pthread_mutex_t lock;
   const struct fut_table *table;
   struct fut_context *inner;  // NULL: the start has failed
@@ -72,8 +73,17 @@ static uint32_t fut_forks;
 static void fut_note_fork(void) { fut_forks++; }
 static void fut_watch_forks(void) { pthread_atfork(NULL, NULL, fut_note_fork); }
 
-static const char fut_forked[] = "this process was forked after the context was created; a context works only in the process "
-                                 "that created it";
+// Why the library must not use the context at all; NULL: it may. Two libraries that are linked into one program share the
+// functions of the first, so a context can be one of another program.
+static const char *fut_unusable(const struct futhark_context *ctx) {
+  if (ctx == NULL)
+    return "the context is NULL";
+  if (ctx->library != &fut_forks)
+    return "the context is one of another library";
+  if (ctx->forks != fut_forks)
+    return "this process was forked after the context was created; a context works only in the process that created it";
+  return NULL;
+}
 
 static char *fut_text(const char *format, va_list arguments) {
   va_list again;
@@ -153,11 +163,9 @@ static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const
 
 // --- The beginning and the end of a function ----------------------------------------------------
 
-static bool fut_is_forked(const struct futhark_context *ctx) { return ctx->forks != fut_forks; }
-
 // Takes the lock, unless no call is possible. `fut_unlock` ends what this began, in any case.
 static bool fut_lock(struct futhark_context *ctx) {
-  if (fut_is_forked(ctx))
+  if (fut_unusable(ctx) != NULL)
     return false;
   pthread_mutex_lock(&ctx->lock);
   if (ctx->inner != NULL && !ctx->closed)
@@ -181,7 +189,7 @@ static void fut_destroy(struct futhark_context *ctx) {
 }
 
 static void fut_unlock(struct futhark_context *ctx) {
-  if (fut_is_forked(ctx))
+  if (fut_unusable(ctx) != NULL)
     return;
   bool ends = ctx->closed && ctx->n_handles == 0;
   pthread_mutex_unlock(&ctx->lock);
@@ -267,7 +275,7 @@ static int32_t fut_release(struct futhark_context *ctx, uint32_t type, void *val
 }
 
 static int fut_free_handle(struct futhark_context *ctx, uint32_t type, void *pointer) {
-  if (fut_is_forked(ctx))
+  if (fut_unusable(ctx) != NULL)
     return FUT_CODE_OTHER;
   pthread_mutex_lock(&ctx->lock);
   struct fut_handle *handle = fut_lookup(ctx, pointer);
@@ -637,11 +645,13 @@ void futhark_context_config_free(struct futhark_context_config *cfg) {
 }
 
 static void fut_refuse(struct futhark_context_config *cfg, const char *why) {
-  if (cfg->refused == NULL)
+  if (cfg != NULL && cfg->refused == NULL)
     cfg->refused = strdup(why);
 }
 
 static void fut_set(struct futhark_context_config *cfg, uint32_t what, int64_t number, const char *text, const void *object) {
+  if (cfg == NULL)
+    return;
   struct fut_setting *settings = realloc(cfg->settings, (cfg->n + 1) * sizeof *settings);
   char *copy = text == NULL ? NULL : strdup(text);
   if (settings != NULL)
@@ -673,7 +683,7 @@ static void fut_set_number(struct futhark_context_config *cfg, uint32_t what, in
 }
 
 static void fut_set_text(struct futhark_context_config *cfg, uint32_t what, const char *text) {
-  if (text == NULL)
+  if (cfg == NULL || text == NULL)
     return;  // as if it had not been set
   // The runtime computes the size of its buffer for options too small; this many fit.
   if (what == FUT_SET_BUILD_OPTION && (*text != '-' || ++cfg->n_build_options > 64))
@@ -683,7 +693,7 @@ static void fut_set_text(struct futhark_context_config *cfg, uint32_t what, cons
 }
 
 int futhark_context_config_set_tuning_param(struct futhark_context_config *cfg, const char *param_name, size_t new_value) {
-  for (uint32_t i = 0; i < fut_n_tables; i++)
+  for (uint32_t i = 0; param_name != NULL && i < fut_n_tables; i++)
     for (uint32_t k = 0; k < fut_tables[i]->n_tuning_params; k++)
       if (strcmp(param_name, fut_tables[i]->tuning_param_name(k)) == 0) {
         fut_set(cfg, FUT_SET_TUNING_PARAM, (int64_t)new_value, param_name, NULL);
@@ -718,9 +728,9 @@ void futhark_context_config_select_device_interactively(struct futhark_context_c
 
 #ifdef FUT_HAS_context_config_get_program
 const char *futhark_context_config_get_program(struct futhark_context_config *cfg) {
-  if (cfg->program == NULL)
+  if (cfg != NULL && cfg->program == NULL)
     cfg->program = fut_tables[0]->device_source();
-  return cfg->program;
+  return cfg == NULL ? NULL : cfg->program;
 }
 #endif
 
@@ -749,7 +759,7 @@ static uint32_t fut_choose(const char *names, const struct fut_table **chosen) {
 #ifdef FUT_HAS_context_config_set_backend
 int futhark_context_config_set_backend(struct futhark_context_config *cfg, const char *names) {
   const struct fut_table *chosen[fut_n_tables];
-  char *copy = names == NULL || fut_choose(names, chosen) == 0 ? NULL : strdup(names);
+  char *copy = cfg == NULL || names == NULL || fut_choose(names, chosen) == 0 ? NULL : strdup(names);
   if (copy == NULL)
     return 1;
   free(cfg->backends);
@@ -820,6 +830,7 @@ struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) 
   if (ctx == NULL)
     return NULL;
   pthread_mutex_init(&ctx->lock, NULL);
+  ctx->library = &fut_forks;
   ctx->forks = fut_forks;
   ctx->last = &ctx->first;
   ctx->table = fut_tables[0];
@@ -830,7 +841,7 @@ struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) 
 }
 
 void futhark_context_free(struct futhark_context *ctx) {
-  if (ctx == NULL || fut_is_forked(ctx))
+  if (fut_unusable(ctx) != NULL)
     return;
   pthread_mutex_lock(&ctx->lock);
   ctx->closed = true;
@@ -846,8 +857,9 @@ static struct fut_error **fut_own_error(struct futhark_context *ctx) {
 }
 
 char *futhark_context_get_error(struct futhark_context *ctx) {
-  if (fut_is_forked(ctx))
-    return strdup(fut_forked);
+  const char *unusable = fut_unusable(ctx);
+  if (unusable != NULL)
+    return strdup(unusable);
   pthread_mutex_lock(&ctx->lock);
   struct fut_error **at = fut_own_error(ctx);
   if (*at == NULL)
@@ -893,7 +905,10 @@ char *futhark_context_report(struct futhark_context *ctx) {
   return text;
 }
 
-void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) { __atomic_store_n(&ctx->log, f, __ATOMIC_RELEASE); }
+void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
+  if (fut_unusable(ctx) == NULL)
+    __atomic_store_n(&ctx->log, f, __ATOMIC_RELEASE);
+}
 
 #ifdef FUT_HAS_context_get_command_queue
 cl_command_queue futhark_context_get_command_queue(struct futhark_context *ctx) {

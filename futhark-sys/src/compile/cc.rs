@@ -10,7 +10,6 @@ use futhark_manifest::Backend;
 use super::build::Build;
 use super::driver::{CCompiler, no_compiler};
 use super::error::{Error, ErrorKind};
-use super::paths::{canonical, write};
 use super::process;
 use super::toolchain::Toolchain;
 use crate::table::SYMBOL;
@@ -143,42 +142,12 @@ impl CCompiler {
         step(command, &format!("link {}", library.display()))
     }
 
-    /// Links the objects of a program to a shared object with the functions of the program's header.
-    pub(super) fn link_program(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
-        let mut command = self.command();
-        command.args(["-shared", "-fPIC", "-pthread"]).args(objects);
-        command.arg("-o").arg(library).args(["-lm", "-ldl"]);
-        let list = library.with_extension("exported");
-        let name = library.file_name().unwrap_or_default().display();
-        if self.is_for_apple() {
-            write(&list, "_futhark_*\n")?;
-            command.arg(format!("-Wl,-exported_symbols_list,{}", list.display()));
-            command.arg(format!("-Wl,-install_name,@rpath/{name}"));
-        } else {
-            write(&list, "{ global: futhark_*; local: *; };\n")?;
-            command.arg(format!("-Wl,--version-script={}", list.display()));
-            command.arg(format!("-Wl,-soname,{name}"));
-            command.arg("-Wl,-z,defs");
-        }
-        step(command, &format!("link {}", library.display()))
-    }
-
     pub(super) fn archive(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.ar);
         // Without the time and the user.
         command.arg(if self.is_for_apple() { "crs" } else { "crsD" });
         command.arg(library).args(objects);
         step(command, &format!("create {}", library.display()))
-    }
-
-    /// Copies an object out of a static library.
-    pub(super) fn extract(&self, library: &Path, name: &str, to: &Path) -> Result<(), Error> {
-        let library = canonical(library)?;
-        let folder = to.parent().unwrap_or(Path::new("."));
-        let mut command = Command::new(&self.ar);
-        command.current_dir(folder).arg("x").arg(&library).arg(name);
-        step(command, &format!("read {}", library.display()))?;
-        std::fs::rename(folder.join(name), to).map_err(|error| Error::io("rename", to, error))
     }
 
     /// The folder of the compiler's own headers, such as `stddef.h`, if known.
@@ -191,7 +160,7 @@ impl CCompiler {
 }
 
 /// Runs a tool; an error says what it should have done.
-fn step(command: Command, what: &str) -> Result<(), Error> {
+pub(super) fn step(command: Command, what: &str) -> Result<(), Error> {
     output_of(command)?.map_err(|text| Error::new(ErrorKind::C, format!("cannot {what}:\n{text}")))
 }
 

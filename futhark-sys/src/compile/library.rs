@@ -4,6 +4,7 @@
 //! with the number that it has in the table.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use futhark_manifest::c::{ParameterRole, Prototype, Returns};
 use futhark_manifest::{FunctionList, Operation, Owner, TypeRef};
@@ -11,11 +12,11 @@ use futhark_manifest::{FunctionList, Operation, Owner, TypeRef};
 use super::artifact::Artifact;
 use super::build::{Build, Linkage};
 use super::cache::Temporary;
-use super::cc::HEADERS;
+use super::cc::{HEADERS, step};
 use super::driver::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::generated::Source;
-use super::paths::{create_folder, folder_of, read, write};
+use super::paths::{canonical, create_folder, folder_of, read, write};
 use super::run::UNIT_OBJECT;
 use super::unit::FIXED_FILES;
 
@@ -158,6 +159,38 @@ fn with_choice(header: &str, backends: usize) -> String {
     let (before, after) = header.split_at(place.unwrap_or(header.len()));
     let choice = place.map_or("", |_| CHOICE);
     format!("{before}{choice}{after}")
+}
+
+impl CCompiler {
+    /// Links the objects of a program to a shared object with the functions of the program's header.
+    fn link_program(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
+        let mut command = self.command();
+        command.args(["-shared", "-fPIC", "-pthread"]).args(objects);
+        command.arg("-o").arg(library).args(["-lm", "-ldl"]);
+        let list = library.with_extension("exported");
+        let name = library.file_name().unwrap_or_default().display();
+        if self.is_for_apple() {
+            write(&list, "_futhark_*\n")?;
+            command.arg(format!("-Wl,-exported_symbols_list,{}", list.display()));
+            command.arg(format!("-Wl,-install_name,@rpath/{name}"));
+        } else {
+            write(&list, "{ global: futhark_*; local: *; };\n")?;
+            command.arg(format!("-Wl,--version-script={}", list.display()));
+            command.arg(format!("-Wl,-soname,{name}"));
+            command.arg("-Wl,-z,defs");
+        }
+        step(command, &format!("link {}", library.display()))
+    }
+
+    /// Copies an object out of a static library.
+    fn extract(&self, library: &Path, name: &str, to: &Path) -> Result<(), Error> {
+        let library = canonical(library)?;
+        let folder = to.parent().unwrap_or(Path::new("."));
+        let mut command = Command::new(&self.ar);
+        command.current_dir(folder).arg("x").arg(&library).arg(name);
+        step(command, &format!("read {}", library.display()))?;
+        std::fs::rename(folder.join(name), to).map_err(|error| Error::io("rename", to, error))
+    }
 }
 
 /// The C file.

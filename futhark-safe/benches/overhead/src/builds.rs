@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use futhark_safe::Backend;
-use futhark_safe::compile::{Artifact, Build};
+use futhark_safe::compile::{Artifact, Build, Linkage};
 
 /// How a program is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Variant {
     Unhardened,
     /// With `flag("-march=native")`.
     Native,
+    /// The hardened library for other languages, called like the plain one.
+    Library,
 }
 
 impl Variant {
@@ -27,6 +29,7 @@ impl Variant {
             Variant::Default => "default",
             Variant::Unhardened => "hardened(false)",
             Variant::Native => "-march=native",
+            Variant::Library => "hardened library",
         }
     }
 }
@@ -40,7 +43,7 @@ pub fn folder() -> PathBuf {
 pub fn ours(source: &Path, backend: Backend, variant: Variant) -> Build {
     let build = Build::new(source, backend).out_dir(folder());
     match variant {
-        Variant::Plain | Variant::Default => build,
+        Variant::Plain | Variant::Default | Variant::Library => build,
         Variant::Unhardened => build.hardened(false),
         Variant::Native => build.flag("-march=native"),
     }
@@ -56,6 +59,19 @@ pub fn plain(source: &Path, backend: Backend) -> PathBuf {
         compile_plain(&artifact, &library, &[]);
     }
     library
+}
+
+/// The hardened library. An earlier build is reused.
+pub fn library(source: &Path, backend: Backend) -> PathBuf {
+    let build = ours(source, backend, Variant::Library);
+    let artifact = build.clone().run().expect("the program compiles");
+    let prefix = artifact.folder().with_extension("library").join("program");
+    let made = prefix.with_file_name("libprogram.so");
+    if !made.exists() {
+        let made = futhark_sys::compile::library(&[build], &prefix, Linkage::Shared);
+        made.expect("the library is made");
+    }
+    made
 }
 
 fn compile_plain(artifact: &Artifact, library: &Path, flags: &[&str]) {

@@ -1,4 +1,4 @@
-//! The unmodified generated C, called like a careful C program does: it checks return codes and syncs.
+//! The unmodified generated C, or a hardened library, called like a careful C program does: it checks return codes and syncs.
 
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use futhark_safe::Backend;
 use libloading::Library;
 
-use crate::builds;
+use crate::builds::{self, Variant};
 use crate::workloads::Kernel;
 
 type Pointer = *mut c_void;
@@ -20,7 +20,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Loads a library of [`builds::plain`](crate::builds::plain) and creates a context.
+    /// Loads a library of [`builds::plain`] or [`builds::library`] and creates a context.
     pub fn open(library: &Path) -> Context {
         // SAFETY: the library is generated C, which runs no code when it is loaded.
         let library = unsafe { Library::new(library) }.expect("a library");
@@ -74,15 +74,18 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Compiles `calls.fut`, unless it is.
-    pub fn build(backend: Backend) -> PathBuf {
+    /// Compiles `calls.fut` to a plain or hardened library, unless it is.
+    pub fn build(backend: Backend, variant: Variant) -> PathBuf {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("calls.fut");
-        builds::plain(&source, backend)
+        match variant {
+            Variant::Library => builds::library(&source, backend),
+            _ => builds::plain(&source, backend),
+        }
     }
 
     /// Creates a context of `calls.fut`.
-    pub fn open(backend: Backend) -> Calls {
-        let context = Context::open(&Calls::build(backend));
+    pub fn open(backend: Backend, variant: Variant) -> Calls {
+        let context = Context::open(&Calls::build(backend, variant));
         let library = context.library;
         Calls {
             // SAFETY: the types are those of the header.

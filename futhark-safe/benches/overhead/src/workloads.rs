@@ -49,9 +49,13 @@ impl Workload {
 
     /// Compiles the program and creates a context.
     pub fn kernel(&self, backend: Backend, variant: Variant) -> Kernel {
-        if variant == Variant::Plain {
-            let context = plain::Context::open(&builds::plain(&self.source(), backend));
-            return context.kernel(self.entry);
+        let by_c = match variant {
+            Variant::Plain => Some(builds::plain(&self.source(), backend)),
+            Variant::Library => Some(builds::library(&self.source(), backend)),
+            _ => None,
+        };
+        if let Some(library) = by_c {
+            return plain::Context::open(&library).kernel(self.entry);
         }
         let build = builds::ours(&self.source(), backend, variant);
         let library = Library::build(&build).expect("the program compiles");

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use futhark_safe::{Backend, Config};
+use futhark_safe_benches::builds::Variant;
 use futhark_safe_benches::calls::{ArrayPt, Context, PtFields};
 use futhark_safe_benches::page::{Budget, Section};
 use futhark_safe_benches::plain::Calls;
@@ -20,13 +21,14 @@ const SIZES: [(usize, f64); 4] = [
 /// Elements of a page of memory.
 const PAGE: usize = 4096 / size_of::<f32>();
 
-const TEXT: &str = "The typed interface beside the same calls in plain C, which checks return codes and syncs. Times plain C, or \
+const TEXT: &str = "The typed interface, and the hardened library for other languages, beside the same calls in plain C, which checks return codes and syncs. Times plain C, or \
                     how much more. Until a process starts its first thread, locks of glibc cost less: the call on c is \
                     measured before that, everything else after it.";
 
 pub fn measure(bench: &mut Bench, backend: Backend) -> Section {
     let typed = &Context::new(&Config::new().backend(backend)).expect("a context");
-    let plain = &Calls::open(backend);
+    let plain = &Calls::open(backend, Variant::Plain);
+    let library = &Calls::open(backend, Variant::Library);
 
     let add = || {
         typed
@@ -38,22 +40,34 @@ pub fn measure(bench: &mut Bench, backend: Backend) -> Section {
         vec![
             variant("plain", || plain.add(black_box(1), black_box(2))),
             variant("ours", add),
+            variant("hardened library", || {
+                library.add(black_box(1), black_box(2))
+            }),
         ]
     });
     for (elements, limit) in SIZES {
-        transfers(bench, backend, elements, Budget::Ratio(limit), typed, plain);
+        transfers(
+            bench,
+            backend,
+            elements,
+            Budget::Ratio(limit),
+            typed,
+            [plain, library],
+        );
     }
 
     let data = vec![1.0; 1 << 24];
     let name = "download to a new vector 16 Mi";
     bench.alternate(backend, name, Budget::Ratio(0.5), || {
         let (theirs, ours) = (plain.array(&data), typed.array(&data).expect("an array"));
+        let other = library.array(&data);
         vec![
             variant("plain", move || theirs.copy_to_new_memory()),
             variant("ours", move || ours.to_vec().expect("a download")),
+            variant("hardened library", move || other.copy_to_new_memory()),
         ]
     });
-    records(bench, backend, typed, plain);
+    records(bench, backend, typed, [plain, library]);
     Section {
         title: format!("Calls and transfers on {backend}"),
         text: TEXT,
@@ -67,7 +81,7 @@ fn transfers(
     n: usize,
     budget: Budget,
     typed: &Context,
-    plain: &Calls,
+    [plain, library]: [&Calls; 2],
 ) {
     let data: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let ki = n >> 10;
@@ -76,15 +90,21 @@ fn transfers(
         let ours = typed.array(&data).expect("an array");
         let (ours, range) = placed(&data, ours.view().expect("a view").as_ptr());
         let (theirs, at) = placed(&data, plain.array(&data).address());
+        let (others, place) = placed(&data, library.array(&data).address());
         vec![
             variant("plain", move || plain.array(&theirs[at.clone()])),
             variant("ours", move || {
                 typed.array(&ours[range.clone()]).expect("an array")
             }),
+            variant("hardened library", move || {
+                library.array(&others[place.clone()])
+            }),
         ]
     });
     bench.alternate(backend, &format!("download {ki} Ki"), budget, || {
         let (theirs, ours) = (plain.array(&data), typed.array(&data).expect("an array"));
+        let other = library.array(&data);
+        let (mut to_other, place) = placed(&data, other.address());
         let (mut to, at) = placed(&data, theirs.address());
         let (mut to_ours, range) = placed(&data, ours.view().expect("a view").as_ptr());
         vec![
@@ -95,11 +115,14 @@ fn transfers(
                 let to = black_box(&mut to_ours[range.clone()]);
                 ours.read_into(to).expect("a download");
             }),
+            variant("hardened library", move || {
+                other.read_into(black_box(&mut to_other[place.clone()]));
+            }),
         ]
     });
 }
 
-fn records(bench: &mut Bench, backend: Backend, typed: &Context, plain: &Calls) {
+fn records(bench: &mut Bench, backend: Backend, typed: &Context, [plain, library]: [&Calls; 2]) {
     let column: Vec<f32> = (0..1 << 20).map(|i| i as f32).collect();
     let rows: Vec<PtFields> = column.iter().map(|&x| PtFields { x, y: -x }).collect();
     let budget = Budget::Ratio(1.2);
@@ -110,10 +133,13 @@ fn records(bench: &mut Bench, backend: Backend, typed: &Context, plain: &Calls) 
             variant("ours", || {
                 ArrayPt::from_slice(typed, &rows).expect("an array")
             }),
+            variant("hardened library", || {
+                (library.array(&column), library.array(&column))
+            }),
         ]
     });
     bench.alternate(backend, "1 Mi records to a vector", budget, || {
-        let theirs = plain.array(&column);
+        let [theirs, other] = [plain, library].map(|calls| calls.array(&column));
         let ours = ArrayPt::from_slice(typed, &rows).expect("an array");
         assert!(
             ours.to_vec().expect("a download") == rows,
@@ -125,6 +151,10 @@ fn records(bench: &mut Bench, backend: Backend, typed: &Context, plain: &Calls) 
                 theirs.copy_to_new_memory();
             }),
             variant("ours", move || ours.to_vec().expect("a download")),
+            variant("hardened library", move || {
+                other.copy_to_new_memory();
+                other.copy_to_new_memory();
+            }),
         ]
     });
 }

@@ -16,7 +16,12 @@ const COMPILER: &str =
 
 /// The sections of the page, without those that a filter leaves out.
 pub fn measure(bench: &mut Bench) -> Vec<Section> {
-    let mut builds = vec![Build::Plain, Build::Default, Build::Unhardened];
+    let mut builds = vec![
+        Build::Plain,
+        Build::Default,
+        Build::Unhardened,
+        Build::Library,
+    ];
     let multicore = kernels(bench, Backend::Multicore, &builds);
     builds.push(Build::Native);
     let mut sections = vec![kernels(bench, Backend::C, &builds), multicore];

@@ -11,6 +11,7 @@ use std::process::Command;
 
 use alternate::Bench;
 use futhark_safe::Backend;
+use futhark_safe_benches::builds::Variant;
 use futhark_safe_benches::page;
 use futhark_safe_benches::plain::Calls;
 
@@ -21,7 +22,8 @@ const BUILD: &str = "--build-calls";
 fn main() {
     if std::env::args().any(|argument| argument == BUILD) {
         for backend in BACKENDS {
-            Calls::build(backend);
+            Calls::build(backend, Variant::Plain);
+            Calls::build(backend, Variant::Library);
         }
         return;
     }
