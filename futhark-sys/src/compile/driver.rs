@@ -67,6 +67,11 @@ impl CCompiler {
         self.target.contains("apple")
     }
 
+    #[cfg(feature = "library")]
+    pub(super) fn is_for_windows(&self) -> bool {
+        self.target.contains("windows")
+    }
+
     fn is_clang(&self) -> bool {
         self.version.contains("clang")
     }

@@ -104,7 +104,7 @@ pub fn library(
     }
     let extension = match linkage {
         Linkage::Shared if cc.is_for_apple() => "dylib",
-        Linkage::Shared if cc.target.contains("windows") => "dll",
+        Linkage::Shared if cc.is_for_windows() => "dll",
         Linkage::Shared => "so",
         Linkage::Static => "a",
     };
@@ -166,14 +166,18 @@ impl CCompiler {
     fn link_program(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
         let mut command = self.command();
         command.args(["-shared", "-fPIC", "-pthread"]).args(objects);
-        command.arg("-o").arg(library).args(["-lm", "-ldl"]);
+        command.arg("-o").arg(library).arg("-lm");
         let list = library.with_extension("exported");
         let name = library.file_name().unwrap_or_default().display();
         if self.is_for_apple() {
             write(&list, "_futhark_*\n")?;
             command.arg(format!("-Wl,-exported_symbols_list,{}", list.display()));
             command.arg(format!("-Wl,-install_name,@rpath/{name}"));
+        } else if self.is_for_windows() {
+            // Without the attribute dllexport, all functions that are not hidden are exported.
+            command.arg("-static-libgcc");
         } else {
+            command.arg("-ldl");
             write(&list, "{ global: futhark_*; local: *; };\n")?;
             command.arg(format!("-Wl,--version-script={}", list.display()));
             command.arg(format!("-Wl,-soname,{name}"));
