@@ -24,10 +24,19 @@
 // The oldest error of a thread that no one has fetched.
 struct fut_error {
   struct fut_error *next;
-  pthread_t thread;
+  uint64_t thread;
   int code;  // of the function that failed
   char *text;
 };
+
+// A number of this thread. That of a pthread_t belongs to a later thread when it has ended.
+static uint64_t fut_thread(void) {
+  static uint64_t threads;
+  static _Thread_local uint64_t own;
+  if (own == 0)
+    own = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+  return own;
+}
 
 // Errors of threads that end without fetching them do not accumulate.
 #define FUT_MOST_ERRORS 64
@@ -73,16 +82,21 @@ static uint32_t fut_forks;
 static void fut_note_fork(void) { fut_forks++; }
 static void fut_watch_forks(void) { pthread_atfork(NULL, NULL, fut_note_fork); }
 
-// Why the library must not use the context at all; NULL: it may. Two libraries that are linked into one program share the
-// functions of the first, so a context can be one of another program.
-static const char *fut_unusable(const struct futhark_context *ctx) {
+// Why this thread's last call with an unusable context failed, until it is fetched.
+static _Thread_local const char *fut_refusal;
+
+// Whether the library must not use the context at all. Two libraries that are linked into one program share the functions
+// of the first, so a context can be one of another program.
+static bool fut_is_unusable(const struct futhark_context *ctx) {
   if (ctx == NULL)
-    return "the context is NULL";
-  if (ctx->library != &fut_forks)
-    return "the context is one of another library";
-  if (ctx->forks != fut_forks)
-    return "this process was forked after the context was created; a context works only in the process that created it";
-  return NULL;
+    fut_refusal = "the context is NULL";
+  else if (ctx->library != &fut_forks)
+    fut_refusal = "the context is one of another library";
+  else if (ctx->forks != fut_forks)
+    fut_refusal = "this process was forked after the context was created; a context works only in the process that created it";
+  else
+    return false;
+  return true;
 }
 
 static char *fut_text(const char *format, va_list arguments) {
@@ -101,14 +115,14 @@ static void fut_add_error(struct futhark_context *ctx, int code, char *text) {
   struct fut_error **at = &ctx->errors;
   size_t n = 0;
   for (; *at != NULL; at = &(*at)->next, n++)
-    if (pthread_equal((*at)->thread, pthread_self()))
+    if ((*at)->thread == fut_thread())
       break;  // the oldest is the cause
   struct fut_error *error = text == NULL || *at != NULL || n == FUT_MOST_ERRORS ? NULL : malloc(sizeof *error);
   if (error == NULL) {
     free(text);
     return;
   }
-  *error = (struct fut_error){NULL, pthread_self(), code, text};
+  *error = (struct fut_error){NULL, fut_thread(), code, text};
   *at = error;
 }
 
@@ -165,7 +179,7 @@ static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const
 
 // Takes the lock, unless no call is possible. `fut_unlock` ends what this began, in any case.
 static bool fut_lock(struct futhark_context *ctx) {
-  if (fut_unusable(ctx) != NULL)
+  if (fut_is_unusable(ctx))
     return false;
   pthread_mutex_lock(&ctx->lock);
   if (ctx->inner != NULL && !ctx->closed)
@@ -189,7 +203,7 @@ static void fut_destroy(struct futhark_context *ctx) {
 }
 
 static void fut_unlock(struct futhark_context *ctx) {
-  if (fut_unusable(ctx) != NULL)
+  if (fut_is_unusable(ctx))
     return;
   bool ends = ctx->closed && ctx->n_handles == 0;
   pthread_mutex_unlock(&ctx->lock);
@@ -275,7 +289,7 @@ static int32_t fut_release(struct futhark_context *ctx, uint32_t type, void *val
 }
 
 static int fut_free_handle(struct futhark_context *ctx, uint32_t type, void *pointer) {
-  if (fut_unusable(ctx) != NULL)
+  if (fut_is_unusable(ctx))
     return FUT_CODE_OTHER;
   pthread_mutex_lock(&ctx->lock);
   struct fut_handle *handle = fut_lookup(ctx, pointer);
@@ -489,8 +503,26 @@ static void *fut_restore(struct futhark_context *ctx, uint32_t type, const void 
   if (handle == NULL)                                                                \
     return FUT_CODE_PROGRAM;
 
+static const int64_t *fut_shape_of(const struct futhark_context *ctx, const struct fut_handle *handle) {
+  const int64_t *shape = NULL;
+  void *out[] = {&shape};
+  const void *in[] = {handle->value};
+  (void)fut_type(ctx, handle->type)->shape(ctx->inner, out, in);
+  return shape;
+}
+
+static bool fut_is_empty(const struct futhark_context *ctx, const struct fut_handle *handle) {
+  const int64_t *shape = fut_shape_of(ctx, handle);
+  for (uint32_t i = 0; i < fut_type(ctx, handle->type)->rank; i++)
+    if (shape[i] == 0)
+      return true;
+  return false;
+}
+
 static int fut_values_in(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
   FUT_READS(ctx, type, pointer, handle, "values")
+  if (data == NULL && !fut_is_empty(ctx, handle))
+    return fut_error(ctx, FUT_CODE_PROGRAM, "the memory for the elements is NULL");
   const int32_t later = 0;
   const void *in[] = {handle->value, &later};
   void *out[] = {data};
@@ -503,6 +535,8 @@ static int fut_values(struct futhark_context *ctx, uint32_t type, const void *po
 
 static int fut_index_in(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
   FUT_READS(ctx, type, pointer, handle, "index")
+  if (place == NULL)
+    return fut_error(ctx, FUT_CODE_PROGRAM, "the pointer to the element is NULL");
   const struct fut_type *t = fut_type(ctx, type);
   const void *in[] = {handle->value, indices};
   if (t->elem >= FUT_FIRST_TYPE) {
@@ -603,20 +637,21 @@ static int fut_store(struct futhark_context *ctx, uint32_t type, const void *poi
   FUT_LOCKED(ctx, fut_store_in(ctx, type, pointer, p, n))
 }
 
-// What a value contains, by a function that does not enter the context. NULL after an error.
-static const void *fut_look(struct futhark_context *ctx, uint32_t type, const void *pointer, bool raw) {
-  const void *found = NULL;
-  if (fut_lock(ctx)) {
-    struct fut_handle *handle = fut_find(ctx, type, pointer, raw ? "the argument of values_raw" : "the argument of shape");
-    const struct fut_type *t = fut_type(ctx, type);
-    if (handle != NULL) {
-      const void *in[] = {handle->value};
-      void *out[] = {&found};
-      (void)(raw ? t->raw_memory : t->shape)(ctx->inner, out, in);
-    }
-  }
+// These two do not enter the context. NULL after an error.
+static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, const void *pointer) {
+  struct fut_handle *handle = fut_lock(ctx) ? fut_find(ctx, type, pointer, "the argument of shape") : NULL;
+  const int64_t *shape = handle == NULL ? NULL : fut_shape_of(ctx, handle);
   fut_unlock(ctx);
-  return found;
+  return shape;
+}
+
+static void *fut_values_raw(struct futhark_context *ctx, uint32_t type, const void *pointer) {
+  struct fut_handle *handle = fut_lock(ctx) ? fut_find(ctx, type, pointer, "the argument of values_raw") : NULL;
+  void *memory = NULL;
+  if (handle != NULL)
+    (void)fut_type(ctx, type)->raw_memory(ctx->inner, (void *[]){&memory}, (const void *[]){handle->value});
+  fut_unlock(ctx);
+  return memory;
 }
 
 // --- Configurations -------------------------------------------------------------------------
@@ -841,7 +876,7 @@ struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) 
 }
 
 void futhark_context_free(struct futhark_context *ctx) {
-  if (fut_unusable(ctx) != NULL)
+  if (fut_is_unusable(ctx))
     return;
   pthread_mutex_lock(&ctx->lock);
   ctx->closed = true;
@@ -851,15 +886,17 @@ void futhark_context_free(struct futhark_context *ctx) {
 // The place of the error of this thread; of NULL if there is none.
 static struct fut_error **fut_own_error(struct futhark_context *ctx) {
   struct fut_error **at = &ctx->errors;
-  while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+  while (*at != NULL && (*at)->thread != fut_thread())
     at = &(*at)->next;
   return at;
 }
 
 char *futhark_context_get_error(struct futhark_context *ctx) {
-  const char *unusable = fut_unusable(ctx);
-  if (unusable != NULL)
-    return strdup(unusable);
+  const char *refusal = fut_refusal;
+  if (fut_is_unusable(ctx)) {
+    fut_refusal = NULL;
+    return refusal == NULL ? NULL : strdup(refusal);
+  }
   pthread_mutex_lock(&ctx->lock);
   struct fut_error **at = fut_own_error(ctx);
   if (*at == NULL)
@@ -906,7 +943,7 @@ char *futhark_context_report(struct futhark_context *ctx) {
 }
 
 void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
-  if (fut_unusable(ctx) == NULL)
+  if (!fut_is_unusable(ctx))
     __atomic_store_n(&ctx->log, f, __ATOMIC_RELEASE);
 }
 

@@ -182,6 +182,8 @@ impl CCompiler {
             command.arg(format!("-Wl,--version-script={}", list.display()));
             command.arg(format!("-Wl,-soname,{name}"));
             command.arg("-Wl,-z,defs");
+            // Workers of a context whose values were not freed run until the process ends.
+            command.arg("-Wl,-z,nodelete");
         }
         step(command, &format!("link {}", library.display()))
     }
@@ -337,10 +339,10 @@ fn body(
         }
         Operation::ArrayValuesRaw => {
             let result = &prototype.result;
-            format!("({result})(uintptr_t)fut_look(ctx, {ty}, {value}, true)")
+            format!("({result})(uintptr_t)fut_values_raw(ctx, {ty}, {value})")
         }
         Operation::ArrayShape | Operation::RecordArrayShape | Operation::OpaqueArrayShape => {
-            format!("fut_look(ctx, {ty}, {value}, false)")
+            format!("fut_shape(ctx, {ty}, {value})")
         }
         Operation::OpaqueStore => {
             let size = named(|role| matches!(role, ParameterRole::ByteCount));
