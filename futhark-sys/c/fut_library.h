@@ -25,7 +25,8 @@
 struct fut_error {
   struct fut_error *next;
   uint64_t thread;
-  int code;  // of the function that failed
+  int code;    // of the function that failed
+  bool shown;  // to another thread
   char *text;
 };
 
@@ -38,20 +39,23 @@ static uint64_t fut_thread(void) {
   return own;
 }
 
-// Errors of threads that end without fetching them do not accumulate.
+// Threads can end without fetching their errors; the oldest is dropped.
 #define FUT_MOST_ERRORS 64
 
 // --- Handles -------------------------------------------------------------------------
 
-enum fut_state { FUT_FREE, FUT_LIVE, FUT_SPENT };
+// Invalid: a kernel that should have written the value has failed.
+enum fut_state { FUT_FREE, FUT_LIVE, FUT_INVALID, FUT_SPENT };
 
-// Its size divides that of a chunk.
 struct fut_handle {
-  void *value;  // NULL unless it is live
-  struct fut_handle *next;  // in the list of free ones
+  void *value;  // of a live or invalid one
+  union {
+    struct fut_handle *next;  // in the list of free ones
+    int64_t *shape;           // the caller may keep it until it frees the handle; NULL before the caller asks for it
+  };
   uint32_t type;  // index in the table
   uint32_t state;
-  uint64_t unused;
+  uint64_t made;  // the number of the call that writes the value; 0: it is complete
 };
 
 // Chunk i has FUT_CHUNK << i handles.
@@ -65,14 +69,20 @@ struct futhark_context {
   const void *library;  // the address of `fut_forks` of the library that made it
   pthread_mutex_t lock;
   const struct fut_table *table;
-  struct fut_context *inner;  // NULL: the start has failed
-  bool closed;                // by futhark_context_free, while values exist
+  struct fut_context *inner;  // NULL: the start has failed, or the context has ended
+  bool closed;                // by futhark_context_free
+  bool ended;                 // closed, and without handles
+  bool quiet;                 // closed, with handles
+  const char *why;            // why the start has failed, malloc'ed
+  struct futhark_context *next;  // of the ended ones
   uint32_t forks;             // `fut_forks` when it was created
   int64_t n_handles;          // not free
   struct fut_handle *chunks[FUT_MOST_CHUNKS];
   uint32_t n_chunks;
   struct fut_handle *first, **last;
   size_t n_free;
+  uint64_t calls;     // the number of the last call
+  uint64_t complete;  // that of the last one whose work on the device is known to be complete
   struct fut_error *errors;
   FILE *log;  // NULL: stderr
 };
@@ -110,20 +120,30 @@ static char *fut_text(const char *format, va_list arguments) {
   return text;
 }
 
+static void fut_drop_error(struct fut_error **at) {
+  struct fut_error *error = *at;
+  *at = error->next;
+  free(error->text);
+  free(error);
+}
+
 // Takes ownership of the text; NULL: memory is missing, and only the code tells of the error.
 static void fut_add_error(struct futhark_context *ctx, int code, char *text) {
-  struct fut_error **at = &ctx->errors;
+  struct fut_error *error = text == NULL ? NULL : malloc(sizeof *error);
+  if (error != NULL)
+    *error = (struct fut_error){NULL, fut_thread(), code, false, text};
   size_t n = 0;
-  for (; *at != NULL; at = &(*at)->next, n++)
-    if ((*at)->thread == fut_thread())
-      break;  // the oldest is the cause
-  struct fut_error *error = text == NULL || *at != NULL || n == FUT_MOST_ERRORS ? NULL : malloc(sizeof *error);
-  if (error == NULL) {
+  struct fut_error **at = &ctx->errors;
+  for (; *at != NULL && error != NULL; at = &(*at)->next, n++)
+    if ((*at)->thread == error->thread) {  // the oldest is the cause
+      fut_drop_error(&error);
+      return;
+    }
+  *at = error != NULL ? error : *at;
+  if (error == NULL)
     free(text);
-    return;
-  }
-  *error = (struct fut_error){NULL, fut_thread(), code, text};
-  *at = error;
+  else if (n == FUT_MOST_ERRORS)
+    fut_drop_error(&ctx->errors);
 }
 
 // An error of the caller, or of this file. The format ends the text.
@@ -159,6 +179,16 @@ static char *fut_failure_text(const struct fut_table *table, struct fut_context 
   return text;
 }
 
+// After a kernel of an earlier call has failed.
+static void fut_invalidate(struct futhark_context *ctx) {
+  for (uint32_t i = 0; i < ctx->n_chunks; i++)
+    for (size_t k = 0; k < FUT_CHUNK << i; k++) {
+      struct fut_handle *handle = &ctx->chunks[i][k];
+      if (handle->state == FUT_LIVE && handle->made > ctx->complete)
+        handle->state = FUT_INVALID;
+    }
+}
+
 // The code of a call of the table, whose error becomes pending.
 static int fut_ended(struct futhark_context *ctx, int32_t status) {
   if (status == FUT_OK)
@@ -168,11 +198,21 @@ static int fut_ended(struct futhark_context *ctx, int32_t status) {
   int code = status == FUT_MEMORY ? FUT_CODE_MEMORY : program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
   char *text = fut_failure_text(ctx->table, ctx->inner);
   fut_add_error(ctx, code, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
+  if ((ctx->table->flags & FUT_GPU) && (f->origin != FUT_OF_CALL || ctx->table->failure(ctx->inner, 1) != NULL))
+    fut_invalidate(ctx);
+  // After a loss, the device must not access memory of the caller any more.
+  if (status == FUT_LOST && ctx->table->drain != NULL)
+    (void)ctx->table->drain(ctx->inner);
   return code;
 }
 
 static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
-  return ctx->table->enter(call, ctx->inner, out, in);
+  int32_t status = ctx->table->enter(call, ctx->inner, out, in);
+  ctx->calls++;
+  // The work of earlier calls; its own may have started after the wait.
+  if (status == FUT_OK && ctx->table->waited != NULL && ctx->table->waited(ctx->inner))
+    ctx->complete = ctx->calls - 1;
+  return status;
 }
 
 // --- The beginning and the end of a function ----------------------------------------------------
@@ -184,31 +224,71 @@ static bool fut_lock(struct futhark_context *ctx) {
   pthread_mutex_lock(&ctx->lock);
   if (ctx->inner != NULL && !ctx->closed)
     return true;
-  fut_error(ctx, FUT_CODE_OTHER, ctx->closed ? "the context was freed" : "the context could not be created");
+  if (ctx->closed)
+    fut_error(ctx, FUT_CODE_OTHER, "the context was freed");
+  else
+    fut_error(ctx, FUT_CODE_OTHER, "the context could not be created: %s", ctx->why);
   return false;
 }
 
-static void fut_destroy(struct futhark_context *ctx) {
-  if (ctx->inner != NULL)
-    ctx->table->context_free(ctx->inner);
-  for (uint32_t i = 0; i < ctx->n_chunks; i++)
-    free(ctx->chunks[i]);
-  for (struct fut_error *error = ctx->errors, *next; error != NULL; error = next) {
-    next = error->next;
-    free(error->text);
-    free(error);
+// Ended contexts, of which a thread may still use one that another thread has freed: the oldest is reused after this many
+// others have ended.
+#define FUT_MOST_ENDED 64
+static pthread_mutex_t fut_ended_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct futhark_context *fut_first_ended, **fut_last_ended = &fut_first_ended;
+static size_t fut_n_ended;
+
+static void fut_keep_ended(struct futhark_context *ctx) {
+  pthread_mutex_lock(&fut_ended_lock);
+  *fut_last_ended = ctx;
+  fut_last_ended = &ctx->next;
+  fut_n_ended++;
+  pthread_mutex_unlock(&fut_ended_lock);
+}
+
+// A context with a lock and nothing else; NULL: memory is missing.
+static struct futhark_context *fut_new_context(void) {
+  struct futhark_context *ctx = NULL;
+  pthread_mutex_lock(&fut_ended_lock);
+  if (fut_n_ended > FUT_MOST_ENDED) {
+    ctx = fut_first_ended;
+    fut_first_ended = ctx->next;
+    fut_n_ended--;
   }
-  pthread_mutex_destroy(&ctx->lock);
-  free(ctx);
+  pthread_mutex_unlock(&fut_ended_lock);
+  if (ctx != NULL) {
+    pthread_mutex_lock(&ctx->lock);
+    while (ctx->errors != NULL)
+      fut_drop_error(&ctx->errors);
+    pthread_mutex_unlock(&ctx->lock);
+    pthread_mutex_destroy(&ctx->lock);
+    memset(ctx, 0, sizeof *ctx);
+  } else {
+    ctx = calloc(1, sizeof *ctx);
+  }
+  if (ctx != NULL)
+    pthread_mutex_init(&ctx->lock, NULL);
+  return ctx;
 }
 
 static void fut_unlock(struct futhark_context *ctx) {
   if (fut_is_unusable(ctx))
     return;
-  bool ends = ctx->closed && ctx->n_handles == 0;
+  bool ends = ctx->closed && !ctx->ended && ctx->n_handles == 0;
+  if (ends) {
+    if (ctx->inner != NULL)
+      ctx->table->context_free(ctx->inner);
+    for (uint32_t i = 0; i < ctx->n_chunks; i++)
+      free(ctx->chunks[i]);
+    free((char *)ctx->why);
+    ctx->inner = NULL;
+    ctx->n_chunks = 0;
+    ctx->why = NULL;
+    ctx->ended = true;
+  }
   pthread_mutex_unlock(&ctx->lock);
   if (ends)
-    fut_destroy(ctx);
+    fut_keep_ended(ctx);
 }
 
 // Returns `code` from a function that takes the lock only for `work`.
@@ -245,7 +325,10 @@ static struct fut_handle *fut_find(struct futhark_context *ctx, uint32_t type, c
     fut_error(ctx, FUT_CODE_PROGRAM, "%s is not a value of this context; expected one of type %s", what, expected);
   else if (handle->state != FUT_LIVE)
     fut_error(ctx, FUT_CODE_PROGRAM, "%s was %s; expected a value of type %s", what,
-              handle->state == FUT_SPENT ? "consumed by an earlier call" : "freed", expected);
+              handle->state == FUT_SPENT     ? "consumed by an earlier call"
+              : handle->state == FUT_INVALID ? "not written, because a kernel of an earlier call failed"
+                                             : "freed",
+              expected);
   else
     fut_error(ctx, FUT_CODE_PROGRAM, "%s has type %s; expected %s", what, fut_type(ctx, handle->type)->name, expected);
   return NULL;
@@ -295,9 +378,10 @@ static int fut_free_handle(struct futhark_context *ctx, uint32_t type, void *poi
   struct fut_handle *handle = fut_lookup(ctx, pointer);
   int code = 0;
   if (handle != NULL && handle->type == type && handle->state != FUT_FREE) {
-    int32_t status = handle->state == FUT_LIVE ? fut_release(ctx, type, handle->value) : FUT_OK;
+    int32_t status = handle->state == FUT_SPENT ? FUT_OK : fut_release(ctx, type, handle->value);
     // A lost context frees its values at its own end.
     code = status == FUT_LOST ? 0 : fut_ended(ctx, status);
+    free(handle->shape);
     fut_put_back(ctx, handle);
     ctx->n_handles--;
   } else if (pointer != NULL) {
@@ -391,6 +475,14 @@ static void fut_end_arguments(struct futhark_context *ctx, const struct fut_func
   }
 }
 
+static uint64_t fut_last_made(const struct fut_function *f, const struct fut_argument *arguments) {
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < f->n_in; i++)
+    if (arguments[i].handle != NULL && arguments[i].handle->made > last)
+      last = arguments[i].handle->made;
+  return last;
+}
+
 static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in) {
   const struct fut_function *f = &ctx->table->functions[number];
   struct fut_argument arguments[f->n_in + 1];
@@ -408,15 +500,21 @@ static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const
     return FUT_CODE_MEMORY;
   int code = fut_copy_arguments(ctx, f, in, arguments);
   bool started = false;
+  uint64_t made = 0;
   if (code == 0) {
     int32_t status = fut_enter(ctx, f->call, places, in);
+    // A part, or a whole, has the memory of what it was made of.
+    made = f->flags & FUT_ENTRY_POINT ? ctx->calls : fut_last_made(f, arguments);
     started = status != FUT_REFUSED && (status != FUT_FAILED || ctx->table->failure(ctx->inner, 0)->cause != FUT_CAUSE_SIZES);
     code = fut_ended(ctx, status);
   }
   fut_end_arguments(ctx, f, arguments, started);
   for (uint32_t i = 0; code == 0 && i < f->n_out; i++)
-    if (f->out[i].type >= FUT_FIRST_TYPE)
-      *(void **)out[i] = fut_take(ctx, f->out[i].type - FUT_FIRST_TYPE, values[i]);
+    if (f->out[i].type >= FUT_FIRST_TYPE) {
+      struct fut_handle *handle = fut_take(ctx, f->out[i].type - FUT_FIRST_TYPE, values[i]);
+      handle->made = made;
+      *(void **)out[i] = handle;
+    }
   return code;
 }
 
@@ -460,8 +558,18 @@ static int fut_new_in(struct futhark_context *ctx, uint32_t type, const void *da
   return code;
 }
 
+// Raw memory is of the backend in the header.
+static bool fut_has_memory_of_header(struct futhark_context *ctx) {
+  const struct fut_table *header = fut_tables[0], *own = ctx->table;
+  bool same = (header->flags & FUT_GPU) == 0 ? (own->flags & FUT_GPU) == 0 : strcmp(header->backend, own->backend) == 0;
+  if (!same)
+    fut_error(ctx, FUT_CODE_PROGRAM, "the header is that of backend %s, whose objects a context of %s cannot use", header->backend,
+              own->backend);
+  return same;
+}
+
 static int fut_new_raw_in(struct futhark_context *ctx, uint32_t type, const void *memory, const int64_t *dims, void **made) {
-  if (fut_count_elements(ctx, type, dims) < 0)
+  if (fut_count_elements(ctx, type, dims) < 0 || !fut_has_memory_of_header(ctx))
     return FUT_CODE_PROGRAM;
   const void *in[] = {memory, dims};
   int code;
@@ -561,6 +669,8 @@ static int fut_new_of_values_in(struct futhark_context *ctx, uint32_t type, cons
   int64_t n = fut_count_elements(ctx, type, dims);
   if (n < 0)
     return FUT_CODE_PROGRAM;
+  if (place == NULL || (n > 0 && pointers == NULL))
+    return fut_error(ctx, FUT_CODE_PROGRAM, "the elements of a new array, or the pointer to it, are NULL");
   const void **values = malloc(n == 0 ? 1 : (size_t)n * sizeof *values);
   if (values == NULL)
     return fut_error(ctx, FUT_CODE_MEMORY, "no memory for the elements of a new array");
@@ -625,22 +735,31 @@ static int fut_store_in(struct futhark_context *ctx, uint32_t type, const void *
   if (bytes == NULL)
     return fut_error(ctx, FUT_CODE_MEMORY, "no memory for the %zu bytes of a stored value", size);
   void *out[] = {bytes};
-  code = fut_ended(ctx, fut_enter(ctx, t->store, out, in));
-  if (code == 0)
+  int32_t status = fut_enter(ctx, t->store, out, in);
+  if (status == FUT_OK)
     *p = bytes;
-  else if (*p == NULL)
+  else if (*p == NULL && status != FUT_LOST)  // after a loss, a device may still write to it
     free(bytes);
-  return code;
+  return fut_ended(ctx, status);
 }
 
 static int fut_store(struct futhark_context *ctx, uint32_t type, const void *pointer, void **p, size_t *n) {
   FUT_LOCKED(ctx, fut_store_in(ctx, type, pointer, p, n))
 }
 
-// These two do not enter the context. NULL after an error.
+// These two do not enter the context. NULL after an error. A shape is a copy, since a value can be consumed before its handle
+// is freed.
 static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, const void *pointer) {
   struct fut_handle *handle = fut_lock(ctx) ? fut_find(ctx, type, pointer, "the argument of shape") : NULL;
-  const int64_t *shape = handle == NULL ? NULL : fut_shape_of(ctx, handle);
+  if (handle != NULL && handle->shape == NULL) {
+    size_t size = fut_type(ctx, type)->rank * sizeof *handle->shape;
+    handle->shape = malloc(size);
+    if (handle->shape != NULL)
+      memcpy(handle->shape, fut_shape_of(ctx, handle), size);
+    else
+      fut_error(ctx, FUT_CODE_MEMORY, "no memory for a shape");
+  }
+  const int64_t *shape = handle == NULL ? NULL : handle->shape;
   fut_unlock(ctx);
   return shape;
 }
@@ -648,7 +767,7 @@ static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, cons
 static void *fut_values_raw(struct futhark_context *ctx, uint32_t type, const void *pointer) {
   struct fut_handle *handle = fut_lock(ctx) ? fut_find(ctx, type, pointer, "the argument of values_raw") : NULL;
   void *memory = NULL;
-  if (handle != NULL)
+  if (handle != NULL && fut_has_memory_of_header(ctx))
     (void)fut_type(ctx, type)->raw_memory(ctx->inner, (void *[]){&memory}, (const void *[]){handle->value});
   fut_unlock(ctx);
   return memory;
@@ -661,8 +780,8 @@ struct futhark_context_config {
   uint32_t n;
   uint32_t n_build_options;
   char *program;   // of get_program
-  char *backends;  // names with commas; NULL: all, in their order
-  char *refused;   // why no context can be created
+  char *backends;       // names with commas; NULL: all, in their order
+  const char *refused;  // why no context can be created
 };
 
 struct futhark_context_config *futhark_context_config_new(void) { return calloc(1, sizeof(struct futhark_context_config)); }
@@ -675,13 +794,12 @@ void futhark_context_config_free(struct futhark_context_config *cfg) {
   free(cfg->settings);
   free(cfg->program);
   free(cfg->backends);
-  free(cfg->refused);
   free(cfg);
 }
 
 static void fut_refuse(struct futhark_context_config *cfg, const char *why) {
   if (cfg != NULL && cfg->refused == NULL)
-    cfg->refused = strdup(why);
+    cfg->refused = why;
 }
 
 static void fut_set(struct futhark_context_config *cfg, uint32_t what, int64_t number, const char *text, const void *object) {
@@ -711,18 +829,33 @@ static void fut_set(struct futhark_context_config *cfg, uint32_t what, int64_t n
 
 static void fut_set_number(struct futhark_context_config *cfg, uint32_t what, int number) {
   // The runtime makes a thread for each before it reports that one could not be made.
-  if (what == FUT_SET_NUM_THREADS && (number < 0 || number > 4096))
-    fut_refuse(cfg, "set_num_threads: expected at most 4096 threads");
+  if (number < 0 || (what == FUT_SET_NUM_THREADS && number > 4096))
+    fut_refuse(cfg, "a setting is negative, or there are more than 4096 threads");
   else
     fut_set(cfg, what, number, NULL, NULL);
+}
+
+// Whether each word begins with `-`, except for the values of -D and -I: for a word of another form, compilers read a file.
+static bool fut_is_build_option(const char *text) {
+  static const char blanks[] = " \t\r\n\v\f";
+  bool is_value = false, any = false;
+  for (text += strspn(text, blanks); *text != 0; text += strspn(text, blanks)) {
+    size_t length = strcspn(text, blanks);
+    if (!is_value && (*text != '-' || length == 1))
+      return false;
+    is_value = length == 2 && (text[1] == 'D' || text[1] == 'I');
+    any = true;
+    text += length;
+  }
+  return any;
 }
 
 static void fut_set_text(struct futhark_context_config *cfg, uint32_t what, const char *text) {
   if (cfg == NULL || text == NULL)
     return;  // as if it had not been set
   // The runtime computes the size of its buffer for options too small; this many fit.
-  if (what == FUT_SET_BUILD_OPTION && (*text != '-' || ++cfg->n_build_options > 64))
-    fut_refuse(cfg, "build options: expected at most 64, each of which begins with -");
+  if (what == FUT_SET_BUILD_OPTION && (!fut_is_build_option(text) || ++cfg->n_build_options > 64))
+    fut_refuse(cfg, "build options: expected at most 64, whose words begin with -");
   else
     fut_set(cfg, what, 0, text, NULL);
 }
@@ -730,7 +863,7 @@ static void fut_set_text(struct futhark_context_config *cfg, uint32_t what, cons
 int futhark_context_config_set_tuning_param(struct futhark_context_config *cfg, const char *param_name, size_t new_value) {
   for (uint32_t i = 0; param_name != NULL && i < fut_n_tables; i++)
     for (uint32_t k = 0; k < fut_tables[i]->n_tuning_params; k++)
-      if (strcmp(param_name, fut_tables[i]->tuning_param_name(k)) == 0) {
+      if (new_value <= INT32_MAX && strcmp(param_name, fut_tables[i]->tuning_param_name(k)) == 0) {
         fut_set(cfg, FUT_SET_TUNING_PARAM, (int64_t)new_value, param_name, NULL);
         return 0;
       }
@@ -774,17 +907,18 @@ static bool fut_names(const char *list, size_t length, const char *name) {
   return strlen(name) == length && strncmp(list, name, length) == 0;
 }
 
-// Puts the tables with these names, in their order, into `chosen`. Returns their number; 0: there is an unknown name.
-static uint32_t fut_choose(const char *names, const struct fut_table **chosen) {
+// Puts the tables with these names, in their order, into `chosen`, and returns their number. Counts the other names.
+static uint32_t fut_choose(const char *names, const struct fut_table **chosen, uint32_t *unknown) {
   uint32_t n = 0;
   while (true) {
     size_t length = strcspn(names, ",");
     uint32_t i = 0;
     while (i < fut_n_tables && !fut_names(names, length, fut_tables[i]->backend))
       i++;
-    if (i == fut_n_tables || n == fut_n_tables)
-      return 0;
-    chosen[n++] = fut_tables[i];
+    if (i < fut_n_tables && n < fut_n_tables)
+      chosen[n++] = fut_tables[i];
+    else
+      ++*unknown;
     if (names[length] == 0)
       return n;
     names += length + 1;
@@ -794,7 +928,10 @@ static uint32_t fut_choose(const char *names, const struct fut_table **chosen) {
 #ifdef FUT_HAS_context_config_set_backend
 int futhark_context_config_set_backend(struct futhark_context_config *cfg, const char *names) {
   const struct fut_table *chosen[fut_n_tables];
-  char *copy = cfg == NULL || names == NULL || fut_choose(names, chosen) == 0 ? NULL : strdup(names);
+  uint32_t unknown = 0;
+  if (cfg == NULL || names == NULL || fut_choose(names, chosen, &unknown) == 0 || unknown != 0)
+    return 1;
+  char *copy = strdup(names);
   if (copy == NULL)
     return 1;
   free(cfg->backends);
@@ -807,19 +944,20 @@ int futhark_context_config_set_backend(struct futhark_context_config *cfg, const
 
 static void fut_write_log(void *data, const char *text, size_t length) {
   const struct futhark_context *ctx = data;
-  FILE *log = __atomic_load_n(&ctx->log, __ATOMIC_ACQUIRE);
-  fwrite(text, 1, length, log == NULL ? stderr : log);
+  // The caller may close its file when it has freed the context, which then lives until its values are freed.
+  if (!ctx->quiet)
+    fwrite(text, 1, length, ctx->log == NULL ? stderr : ctx->log);
 }
 
-// Starts with one backend. Adds the reason to `why`, and returns false, if that fails.
-static bool fut_start(struct futhark_context *ctx, const struct fut_table *table, const struct fut_setting *settings, uint32_t n,
+// Starts with one backend. Adds the reason to `why` if that fails.
+static void fut_start(struct futhark_context *ctx, const struct fut_table *table, const struct fut_setting *settings, uint32_t n,
                       char **why, bool *refused) {
   int32_t status = FUT_OK;
   struct fut_context *inner = table->context_new(settings, n, &status);
   if (inner != NULL && status == FUT_OK) {
     ctx->table = table;
     ctx->inner = inner;
-    return true;
+    return;
   }
   char *text = inner == NULL ? NULL : fut_failure_text(table, inner);
   char *longer = fut_format("%s%s: %s", *why == NULL ? "" : *why, table->backend, text == NULL ? "no memory for a context" : text);
@@ -832,47 +970,69 @@ static bool fut_start(struct futhark_context *ctx, const struct fut_table *table
   *refused = status == FUT_REFUSED;
   if (inner != NULL)
     table->context_free(inner);
-  return false;
 }
 
-// Starts with the first backend that works. Returns why none does. A setting that a backend refuses is a mistake, and
+// The settings that the backend has. Others are for other backends of the library.
+static uint32_t fut_settings_of(const struct fut_table *table, const struct futhark_context_config *cfg, struct fut_setting *settings) {
+  uint32_t number = 0, n = 0;
+  while (fut_tables[number] != table)
+    number++;
+  for (uint32_t i = 0; i < cfg->n; i++) {
+    const struct fut_setting *s = &cfg->settings[i];
+    bool has = fut_known_settings[number] >> s->what & 1;
+    for (uint32_t k = 0; s->what == FUT_SET_TUNING_PARAM && !has && k < table->n_tuning_params; k++)
+      has = strcmp(s->text, table->tuning_param_name(k)) == 0;
+    if (has)
+      settings[n++] = *s;
+  }
+  return n;
+}
+
+// Starts with the first backend that works. Otherwise returns why none does; NULL: memory is missing. A setting that a backend refuses is a mistake, and
 // no reason to use the next one.
 static char *fut_start_any(struct futhark_context *ctx, struct futhark_context_config *cfg) {
   const struct fut_table *chosen[fut_n_tables];
   const char *names = cfg->backends != NULL ? cfg->backends : getenv("FUTHARK_BACKEND");
-  uint32_t n = fut_n_tables;
+  uint32_t n = fut_n_tables, unknown = 0;
   memcpy(chosen, fut_tables, sizeof chosen);
-  if (names != NULL && *names != 0 && (n = fut_choose(names, chosen)) == 0)
-    return fut_format("this library does not have all backends in \"%s\"", names);
-  struct fut_setting settings[cfg->n + 1];
+  // The variable can be meant for other libraries, too.
+  if (fut_n_tables > 1 && names != NULL && *names != 0 && (n = fut_choose(names, chosen, &unknown)) == 0)
+    return fut_format("this library has none of the backends in \"%s\"", names);
+  struct fut_setting *settings = malloc((cfg->n + 1) * sizeof *settings);
   const struct fut_log log = {fut_write_log, ctx};
-  memcpy(settings, cfg->settings, cfg->n * sizeof *settings);
-  settings[cfg->n] = (struct fut_setting){FUT_SET_LOG, 0, NULL, &log};
   char *why = NULL;
-  bool refused = false;
-  for (uint32_t i = 0; i < n && !refused; i++)
-    if (fut_start(ctx, chosen[i], settings, cfg->n + 1, &why, &refused)) {
-      free(why);
-      return NULL;
-    }
-  return why != NULL ? why : fut_format("no memory for a context");
+  bool refused = settings == NULL;
+  for (uint32_t i = 0; i < n && !refused && ctx->inner == NULL; i++) {
+    uint32_t count = fut_settings_of(chosen[i], cfg, settings);
+    settings[count++] = (struct fut_setting){FUT_SET_LOG, 0, NULL, &log};
+    fut_start(ctx, chosen[i], settings, count, &why, &refused);
+  }
+  free(settings);
+  return why;
 }
 
 struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, fut_watch_forks);
-  struct futhark_context *ctx = cfg == NULL ? NULL : calloc(1, sizeof *ctx);
+  struct futhark_context *ctx = cfg == NULL ? NULL : fut_new_context();
   if (ctx == NULL)
     return NULL;
-  pthread_mutex_init(&ctx->lock, NULL);
   ctx->library = &fut_forks;
   ctx->forks = fut_forks;
   ctx->last = &ctx->first;
   ctx->table = fut_tables[0];
   char *why = cfg->refused != NULL ? strdup(cfg->refused) : fut_start_any(ctx, cfg);
-  if (ctx->inner == NULL)
-    fut_add_error(ctx, FUT_CODE_OTHER, why);
-  return ctx;
+  if (ctx->inner != NULL) {
+    free(why);
+    return ctx;
+  }
+  ctx->why = why;
+  if (why != NULL)
+    fut_error(ctx, FUT_CODE_OTHER, "%s", why);
+  if (ctx->errors != NULL)
+    return ctx;
+  futhark_context_free(ctx);  // without memory for the reason
+  return NULL;
 }
 
 void futhark_context_free(struct futhark_context *ctx) {
@@ -880,6 +1040,7 @@ void futhark_context_free(struct futhark_context *ctx) {
     return;
   pthread_mutex_lock(&ctx->lock);
   ctx->closed = true;
+  ctx->quiet = ctx->n_handles != 0;
   fut_unlock(ctx);
 }
 
@@ -899,15 +1060,18 @@ char *futhark_context_get_error(struct futhark_context *ctx) {
   }
   pthread_mutex_lock(&ctx->lock);
   struct fut_error **at = fut_own_error(ctx);
-  if (*at == NULL)
-    at = &ctx->errors;
-  struct fut_error *error = *at;
   char *text = NULL;
-  if (error != NULL) {
-    text = error->text;
-    *at = error->next;
-    free(error);
+  if (*at != NULL) {
+    text = (*at)->text;
+    (*at)->text = NULL;
+    fut_drop_error(at);
   }
+  // A routine check on one thread must not take the error of another: it gets a copy, once.
+  for (struct fut_error *error = ctx->errors; text == NULL && error != NULL; error = error->next)
+    if (!error->shown) {
+      text = strdup(error->text);
+      error->shown = true;
+    }
   pthread_mutex_unlock(&ctx->lock);
   return text;
 }
@@ -943,15 +1107,17 @@ char *futhark_context_report(struct futhark_context *ctx) {
 }
 
 void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
-  if (!fut_is_unusable(ctx))
-    __atomic_store_n(&ctx->log, f, __ATOMIC_RELEASE);
+  // Under the lock, because calls write to the file.
+  if (fut_lock(ctx))
+    ctx->log = f;
+  fut_unlock(ctx);
 }
 
 #ifdef FUT_HAS_context_get_command_queue
 cl_command_queue futhark_context_get_command_queue(struct futhark_context *ctx) {
   cl_command_queue queue = NULL;
   void *out[] = {&queue};
-  if (fut_lock(ctx) && ctx->table->command_queue != NULL)
+  if (fut_lock(ctx) && fut_has_memory_of_header(ctx))
     (void)fut_ended(ctx, fut_enter(ctx, ctx->table->command_queue, out, NULL));
   fut_unlock(ctx);
   return queue;

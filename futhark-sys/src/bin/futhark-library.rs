@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use futhark_manifest::Backend;
+use futhark_manifest::{Backend, UnknownBackend};
 use futhark_sys::compile::{Build, Library, Linkage, library};
 
 /// Makes a library from a Futhark program, in place of `futhark BACKEND --library` and a C compiler.
@@ -17,15 +17,16 @@ use futhark_sys::compile::{Build, Library, Linkage, library};
     name = "futhark-library",
     version,
     after_help = "Example: futhark-library multicore,c stats.fut -o build/stats\n\
-                  writes build/libstats.so, build/stats.h, build/stats.json (the manifest) and build/stats.resolved.json \
-                  (for generators of bindings: see the documentation of the crate futhark-manifest).\n\n\
+                  writes build/libstats.so, build/stats.h, build/stats.json (the manifest), build/stats.resolved.json \
+                  (for generators of bindings: see the documentation of the crate futhark-manifest) and, unless you have \
+                  one, build/stats.c (which includes the header).\n\n\
                   The compilers are those that FUTHARK and CC name, otherwise `futhark` and `cc` on PATH. \
                   Exit codes: 0 success, 1 failure, 2 wrong usage."
 )]
 struct Args {
     /// Backends with commas between them: c, multicore, opencl, cuda, hip. A context uses the first one that works.
-    #[arg(value_delimiter = ',', required = true)]
-    backends: Vec<Backend>,
+    #[arg(value_parser = backends)]
+    backends: Backends,
     /// The Futhark program.
     program: PathBuf,
     /// The results without extension, such as build/stats. Default: the program's name, in the current folder.
@@ -48,6 +49,14 @@ struct Args {
     flag: Vec<String>,
 }
 
+#[derive(Clone)]
+struct Backends(Vec<Backend>);
+
+fn backends(names: &str) -> Result<Backends, UnknownBackend> {
+    let backends: Result<_, _> = names.split(',').map(str::parse).collect();
+    backends.map(Backends)
+}
+
 fn main() -> ExitCode {
     let args = Args::parse();
     match make(&args) {
@@ -65,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 fn make(args: &Args) -> Result<Library, futhark_sys::compile::Error> {
-    let builds = args.backends.iter().map(|&backend| {
+    let builds = args.backends.0.iter().map(|&backend| {
         let mut build = Build::new(&args.program, backend);
         if let Some(folder) = &args.vendored {
             build = build.vendored(folder);

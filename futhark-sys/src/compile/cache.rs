@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::{Error, ErrorKind};
-use super::paths::{create_folder, entries, write};
+use super::paths::{create_folder, entries, folder_of, write};
 
 /// The list of the files of a complete folder, one per line: size and name.
 const LIST: &str = "done";
@@ -106,7 +106,10 @@ pub(super) struct Temporary(PathBuf);
 impl Temporary {
     pub(super) fn beside(folder: &Path) -> Result<Temporary, Error> {
         let temporary = temporary(folder);
-        create_folder(&temporary)?;
+        create_folder(folder_of(&temporary))?;
+        // A folder that exists is not ours, and would be removed.
+        let created = fs::create_dir(&temporary);
+        created.map_err(|error| Error::io("create the folder", &temporary, error))?;
         Ok(Temporary(temporary))
     }
 

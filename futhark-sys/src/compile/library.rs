@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use futhark_manifest::c::{ParameterRole, Prototype, Returns};
-use futhark_manifest::{FunctionList, Operation, Owner, TypeRef};
+use futhark_manifest::{Backend, FunctionList, Operation, Owner, TypeRef};
 
 use super::artifact::Artifact;
 use super::build::{Build, Linkage};
@@ -64,12 +64,28 @@ pub fn library(
     linkage: Linkage,
 ) -> Result<Library, Error> {
     let prefix = prefix.as_ref();
-    let name = prefix.file_name().unwrap_or_default().to_string_lossy();
+    let name = prefix.file_name().and_then(|name| name.to_str());
+    // The name is a part of an #include.
+    let name = name.filter(|name| !name.contains(['"', '\\', '\n']));
+    let Some(name) = name else {
+        let message = format!(
+            "expected the path of the results without extension, such as build/stats, got {}",
+            prefix.display()
+        );
+        return Err(Error::new(ErrorKind::Io, message));
+    };
     let folder = folder_of(prefix);
     let [first, ..] = builds else {
         let message = "a library needs at least one build";
         return Err(Error::new(ErrorKind::Backend, message));
     };
+    let mut backends: Vec<Backend> = builds.iter().map(Build::backend).collect();
+    backends.sort_unstable();
+    backends.dedup();
+    if backends.len() < builds.len() {
+        let message = "a library can have each backend only once";
+        return Err(Error::new(ErrorKind::Backend, message));
+    }
     let artifacts: Result<Vec<Artifact>, Error> = builds
         .iter()
         .map(|build| build.clone().linkage(Linkage::Static).run())
@@ -84,10 +100,12 @@ pub fn library(
     for (name, text) in FIXED_FILES {
         write(&headers.join(name), text)?;
     }
-    let header = with_choice(&header, builds.len());
-    write(&work.path().join("fut_program.h"), &header)?;
-    let source = work.path().join("program.c");
-    write(&source, SOURCE.replace("NAME", &name))?;
+    let results = work.path().join("results");
+    create_folder(&results)?;
+    let result = |file: &str| results.join(file);
+    // Our C file includes it by this name, since a program can be called like a header of the system.
+    let own = work.path().join("fut_program.h");
+    write(&own, with_choice(&header, builds.len()))?;
     let unit = work.path().join("fut_library.c");
     write(&unit, text(&artifacts, &declared)?)?;
 
@@ -108,41 +126,49 @@ pub fn library(
         Linkage::Shared => "so",
         Linkage::Static => "a",
     };
-    let file = format!("lib{name}.{extension}");
-    let made = work.path().join(&file);
+    let [library, header, manifest, resolved, source] = [
+        format!("lib{name}.{extension}"),
+        format!("{name}.h"),
+        format!("{name}.json"),
+        format!("{name}.resolved.json"),
+        format!("{name}.c"),
+    ];
     match linkage {
-        Linkage::Shared => cc.link_program(&objects, &made)?,
-        Linkage::Static => cc.archive(&objects, &made)?,
+        Linkage::Shared => cc.link_program(&objects, first, name, &result(&library))?,
+        Linkage::Static => cc.archive(&objects, &result(&library))?,
     }
-    let place = |file: String, from: &Path| {
-        let to = folder.join(file);
-        // A rename, so that a process that has the old library open keeps it.
-        std::fs::rename(from, &to).map_err(|error| Error::io("rename", from, error))?;
-        Ok(to)
-    };
-    let manifest = work.path().join("manifest.json");
-    write(&manifest, artifacts[0].manifest())?;
-    let resolved = work.path().join("resolved.json");
-    write(
-        &resolved,
-        format!("{:#}\n", artifacts[0].program().to_json()),
-    )?;
-    let warnings = artifacts[0].warnings().to_owned();
-    place(format!("{name}.c"), &source)?;
+    write(&result(&header), read(&own)?)?;
+    write(&result(&manifest), artifacts[0].manifest())?;
+    let document = artifacts[0].program().to_json();
+    write(&result(&resolved), format!("{document:#}\n"))?;
+    // A program of the user can have this name.
+    let found = std::fs::read_to_string(folder.join(&source)).unwrap_or_default();
+    let has_source = found.is_empty() || found.starts_with(SOURCE_MARK);
+    if has_source {
+        write(&result(&source), SOURCE.replace("NAME", name))?;
+    }
+    // The library first, because a folder of its name is the likeliest failure. By a rename, a process that has the old
+    // one open keeps it.
+    let placed = [&library, &header, &manifest, &resolved];
+    for file in placed.into_iter().chain(has_source.then_some(&source)) {
+        let renamed = std::fs::rename(result(file), folder.join(file));
+        renamed.map_err(|error| Error::io("write", folder.join(file), error))?;
+    }
     Ok(Library {
-        header: place(format!("{name}.h"), &work.path().join("fut_program.h"))?,
-        manifest: place(format!("{name}.json"), &manifest)?,
-        resolved: place(format!("{name}.resolved.json"), &resolved)?,
-        library: place(file, &made)?,
-        warnings,
+        library: folder.join(library),
+        header: folder.join(header),
+        manifest: folder.join(manifest),
+        resolved: folder.join(resolved),
+        warnings: artifacts[0].warnings().to_owned(),
     })
 }
 
 /// `NAME.c`, for tools that compile what the Futhark compiler writes under this name.
 const SOURCE: &str = "\
-// The functions of NAME.h are in libNAME, which the result must be linked with.
+// Written by futhark-library: the functions of NAME.h are in libNAME, which the result must be linked with.
 #include \"NAME.h\"
 ";
+const SOURCE_MARK: &str = "// Written by futhark-library";
 
 /// The declaration of the function that selects among several backends.
 const CHOICE: &str = "\
@@ -163,27 +189,44 @@ fn with_choice(header: &str, backends: usize) -> String {
 
 impl CCompiler {
     /// Links the objects of a program to a shared object with the functions of the program's header.
-    fn link_program(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
+    fn link_program(
+        &self,
+        objects: &[PathBuf],
+        build: &Build,
+        name: &str,
+        library: &Path,
+    ) -> Result<(), Error> {
         let mut command = self.command();
-        command.args(["-shared", "-fPIC", "-pthread"]).args(objects);
-        command.arg("-o").arg(library).arg("-lm");
-        let list = library.with_extension("exported");
-        let name = library.file_name().unwrap_or_default().display();
+        command
+            .args(["-shared", "-fPIC", "-pthread"])
+            .args(&build.flags);
+        command.args(objects).arg("-o").arg(library).arg("-lm");
+        // The linker takes each word by itself: `-Wl,` would split a path at a comma.
+        let mut linker = |words: &[&str]| {
+            for word in words {
+                command.args(["-Xlinker", word]);
+            }
+        };
+        let list = objects[0].with_extension("exported");
+        let list_name = list.to_string_lossy().into_owned();
+        let own_name = library.file_name().unwrap_or_default().to_string_lossy();
         if self.is_for_apple() {
             write(&list, "_futhark_*\n")?;
-            command.arg(format!("-Wl,-exported_symbols_list,{}", list.display()));
-            command.arg(format!("-Wl,-install_name,@rpath/{name}"));
+            linker(&["-exported_symbols_list", &list_name]);
+            linker(&["-install_name", &format!("@rpath/{own_name}")]);
         } else if self.is_for_windows() {
             // Without the attribute dllexport, all functions that are not hidden are exported.
             command.arg("-static-libgcc");
         } else {
-            command.arg("-ldl");
-            write(&list, "{ global: futhark_*; local: *; };\n")?;
-            command.arg(format!("-Wl,--version-script={}", list.display()));
-            command.arg(format!("-Wl,-soname,{name}"));
-            command.arg("-Wl,-z,defs");
+            // Symbols with a version of the program's name: two libraries of which each is linked with a plugin can be in
+            // one process.
+            let version = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+            let text = format!("futhark_{version} {{ global: futhark_*; local: *; }};\n");
+            write(&list, text)?;
+            linker(&["--version-script", &list_name, "-soname", &own_name]);
             // Workers of a context whose values were not freed run until the process ends.
-            command.arg("-Wl,-z,nodelete");
+            linker(&["-z", "defs", "-z", "nodelete"]);
+            command.arg("-ldl");
         }
         step(command, &format!("link {}", library.display()))
     }
@@ -214,6 +257,7 @@ fn text(artifacts: &[Artifact], declared: &[&str]) -> Result<String, Error> {
         }
     }
     let of_manifest: Vec<Prototype> = program.prototypes().collect();
+    let known_settings: Result<String, Error> = artifacts.iter().map(known_settings).collect();
     let mut known: Vec<&str> = of_manifest.iter().map(|p| p.name.as_str()).collect();
     let mut setters = String::new();
     for (kind, setting, setter) in settings() {
@@ -254,9 +298,26 @@ fn text(artifacts: &[Artifact], declared: &[&str]) -> Result<String, Error> {
         "// @generated by futhark-sys; do not edit.\n#define _GNU_SOURCE\n#pragma GCC visibility push(default)\n\
          #include \"fut_program.h\"\n#pragma GCC visibility pop\n#include \"futhark_table.h\"\n\
          {externs}static const struct fut_table *const fut_tables[] = {{{tables}}};\n\
-         enum {{ fut_n_tables = {} }};\n{has}#include \"fut_library.h\"\n{setters}{bodies}",
-        artifacts.len()
+         enum {{ fut_n_tables = {} }};\nstatic const uint64_t fut_known_settings[] = {{{}}};\n{has}#include \"fut_library.h\"\n{setters}{bodies}",
+        artifacts.len(),
+        known_settings?
     ))
+}
+
+/// A set of the settings that a backend has, in C: a bit for each, with a comma. Tuning parameters have names.
+fn known_settings(artifact: &Artifact) -> Result<String, Error> {
+    let header = read(&artifact.header())?;
+    let declared = Source::read(&header).prototypes;
+    let setters = settings().map(|(_, setting, setter)| (setting, setter));
+    let all = setters.chain([("DEVICE", "set_device")]);
+    let known = all.filter(|(_, setter)| {
+        let mut names = declared.iter();
+        names.any(|name| name.strip_prefix(CONFIG) == Some(setter))
+    });
+    let bits: String = known
+        .map(|(setting, _)| format!(" | UINT64_C(1) << FUT_SET_{setting}"))
+        .collect();
+    Ok(format!("0{bits}, "))
 }
 
 const CONFIG: &str = "futhark_context_config_";
