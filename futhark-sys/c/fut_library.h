@@ -176,6 +176,8 @@ static char *fut_failure_text(const struct fut_table *table, struct fut_context 
     free(text);
     text = longer;
   }
+  for (size_t n = text == NULL ? 0 : strlen(text); n > 0 && text[n - 1] == '\n'; n--)
+    text[n - 1] = 0;
   return text;
 }
 
@@ -960,13 +962,11 @@ static void fut_start(struct futhark_context *ctx, const struct fut_table *table
     return;
   }
   char *text = inner == NULL ? NULL : fut_failure_text(table, inner);
-  char *longer = fut_format("%s%s: %s", *why == NULL ? "" : *why, table->backend, text == NULL ? "no memory for a context" : text);
-  char *ended = longer == NULL || longer[strlen(longer) - 1] == '\n' ? longer : fut_format("%s\n", longer);
-  if (ended != longer)
-    free(longer);
+  char *longer = fut_format("%s%s%s: %s", *why == NULL ? "" : *why, *why == NULL ? "" : "\n", table->backend,
+                            text == NULL ? "no memory for a context" : text);
   free(*why);
   free(text);
-  *why = ended;
+  *why = longer;
   *refused = status == FUT_REFUSED;
   if (inner != NULL)
     table->context_free(inner);

@@ -56,7 +56,13 @@ impl Serialize for Document<'_> {
         let version = &program.version;
         let number = version.number.filter(|_| version.is_known());
         let scalars = ElemType::ALL.iter().map(|elem| {
-            let about = json!({"c_type": elem.c_type(), "size": elem.size()});
+            let kind = match elem.as_str().as_bytes()[0] {
+                b'i' => "signed",
+                b'u' => "unsigned",
+                b'f' => "float",
+                _ => "bool",
+            };
+            let about = json!({"kind": kind, "c_type": elem.c_type(), "size": elem.size()});
             (elem.as_str().to_owned(), about)
         });
         let types = || program.types_in_order().map(|(id, ty)| self.ty(id, ty));

@@ -139,7 +139,8 @@ pub fn library(
     }
     write(&result(&header), read(&own)?)?;
     write(&result(&manifest), artifacts[0].manifest())?;
-    let document = artifacts[0].program().to_json();
+    let mut document = artifacts[0].program().to_json();
+    document["hardened"] = true.into();
     write(&result(&resolved), format!("{document:#}\n"))?;
     // A program of the user can have this name.
     let found = std::fs::read_to_string(folder.join(&source)).unwrap_or_default();
