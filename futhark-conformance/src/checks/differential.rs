@@ -10,7 +10,7 @@ use crate::harness::content::Reading;
 use crate::harness::env::Env;
 use crate::harness::session::{self, Side, Sides};
 use crate::inputs::Kept;
-use futhark_manifest::{Backend, EntryPoint};
+use futhark_manifest::Backend;
 use futhark_safe::dynamic::Library;
 
 /// The number of inputs per entry point, unless the user chose one.
@@ -20,8 +20,8 @@ const CASES: u32 = 24;
 const CASES_IF_SLOW: u32 = 4;
 
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
-    let Some((library, name)) = prepare(cases, "differential", "oracle", || find_oracle(env))
-    else {
+    let oracle = cases.prepare("differential", "oracle", || find_oracle(env));
+    let Some((library, name)) = oracle else {
         return;
     };
     let input = env.spec.run.input.as_deref();
@@ -56,45 +56,12 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         {
             continue;
         }
-        if is_unordered(env, entry) {
-            let reason = format!(
-                "tagged unordered_{}: the result is not determined for every input",
-                entry.name
-            );
-            cases.skip("differential", &entry.name, &reason);
-            continue;
-        }
         let arguments = only_input.as_ref().map(|kept| kept.arguments.clone());
         cases.run_generated(env, "differential", &entry.name, || {
+            env.must_be_ordered(entry)?;
             session::compare(&sides, entry, arguments)
         });
     }
-}
-
-/// Prepares what all cases of a check need. If that fails, the check is skipped with the reason.
-pub(super) fn prepare<T>(
-    cases: &mut Cases<'_>,
-    check: &str,
-    what: &str,
-    work: impl FnOnce() -> CheckResult<T>,
-) -> Option<T> {
-    let reason = match cases.obtain(check, what, || Ok(work())) {
-        Some(Ok(prepared)) => return Some(prepared),
-        Some(Err(Stop::Skip { reason })) => reason,
-        Some(Err(Stop::Fail { message, .. })) => message,
-        None => "it ended an earlier process".to_owned(),
-    };
-    cases.skip(check, "", &reason);
-    None
-}
-
-/// Whether a tag says that the results of an entry point depend on the order of execution, for
-/// example where it writes one element twice. Only the first test block of a program can have tags,
-/// so the tag contains the name of the entry point.
-fn is_unordered(env: &Env<'_>, entry: &EntryPoint) -> bool {
-    env.blocks
-        .tags
-        .contains(&format!("unordered_{}", entry.name))
 }
 
 /// The library to compare with: the sequential backend by the same compiler; for the sequential

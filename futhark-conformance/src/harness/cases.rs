@@ -306,6 +306,23 @@ impl<'a> Cases<'a> {
         value
     }
 
+    /// Prepares what all cases of a check need, by [`Cases::obtain`]. If that fails, the check is skipped with the reason.
+    pub fn prepare<T>(
+        &mut self,
+        check: &str,
+        what: &str,
+        work: impl FnOnce() -> CheckResult<T>,
+    ) -> Option<T> {
+        let reason = match self.obtain(check, what, || Ok(work())) {
+            Some(Ok(prepared)) => return Some(prepared),
+            Some(Err(Stop::Skip { reason })) => reason,
+            Some(Err(Stop::Fail { message, .. })) => message,
+            None => "it ended an earlier process".to_owned(),
+        };
+        self.skip(check, "", &reason);
+        None
+    }
+
     fn is_selected(&self, check: &str, case: &str) -> bool {
         let mut checks = self.checks.iter();
         self.checks.is_empty() || checks.any(|pattern| pattern.matches(check, case))

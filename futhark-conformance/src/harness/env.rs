@@ -10,7 +10,7 @@ use crate::protocol::JobSpec;
 use crate::record::CompilerInfo;
 use crate::toolchain::{self, Futhark};
 use crate::values::{data, found};
-use futhark_manifest::{Backend, Program};
+use futhark_manifest::{Backend, EntryPoint, Program};
 use futhark_safe::compile::lexer::{self, Token};
 use futhark_safe::compile::{self, Artifact};
 use futhark_safe::dynamic::{Context, Library};
@@ -147,6 +147,19 @@ impl<'a> Env<'a> {
             Some(location) => Err(Stop::skip(format!(
                 "the program uses `#[unsafe]` ({location}), and no test block shows arguments of {what}"
             ))),
+        }
+    }
+
+    /// A skip if a tag says that the results of an entry point depend on the order of execution, for
+    /// example where it writes one element twice. Only the first test block of a program can have tags,
+    /// so the tag contains the name of the entry point.
+    pub fn must_be_ordered(&self, entry: &EntryPoint) -> CheckResult {
+        let tag = format!("unordered_{}", entry.name);
+        match self.blocks.tags.contains(&tag) {
+            true => Err(Stop::skip(format!(
+                "tagged {tag}: the result is not determined for every input"
+            ))),
+            false => Ok(()),
         }
     }
 

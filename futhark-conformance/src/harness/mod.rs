@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! checks ─▶ session                 compare two implementations on generated inputs
+//!        ─▶ server                  processes that execute commands on variables, an implementation
 //!        ─▶ answers, test_cases     arguments and expected results; `script` evaluates those of test blocks
 //!        ─▶ env                     libraries, contexts, settings
 //!        ─▶ build, limits           builds of the program, and the memory limits of processes
@@ -20,5 +21,6 @@ pub mod env;
 pub mod limits;
 pub mod make;
 mod script;
+pub mod server;
 pub mod session;
 pub mod test_cases;
