@@ -9,16 +9,11 @@ use crate::harness::calls;
 use crate::harness::cases::{Cases, CheckResult, Stop, error, skip};
 use crate::harness::content::{Content, Held};
 use crate::harness::env::Env;
-use crate::harness::make::{Constructor, Form, Maker};
-use futhark_manifest::{EntryPoint, Program, TypeRef};
+use crate::harness::make::{Constructor, as_opaque};
+use crate::harness::ways::{Making, Way, parts_like, ways};
+use futhark_manifest::EntryPoint;
 use futhark_safe::ErrorKind;
-use futhark_safe::dynamic::{Context, Opaque, Value};
-
-/// The maximum number of ways of one kind to try for a parameter. More ways of the same kind use the same code.
-const MAX_WAYS: usize = 6;
-
-/// The extent of generated parts, unless the given part is an array.
-const EXTENT: usize = 3;
+use futhark_safe::dynamic::{Context, Value};
 
 /// Runs a case for every consumed parameter and every way to make its argument.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
@@ -41,113 +36,12 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
                     };
                     match way {
                         Way::Twice(other) => case.twice(other),
-                        _ => case.consume(&way),
+                        _ => case.consume(way),
                     }
                 });
             }
         }
     }
-}
-
-/// A way to make an argument that will be consumed.
-#[derive(Clone, Copy)]
-enum Way<'a> {
-    /// Uploaded from the host.
-    Fresh,
-    /// Uploaded, and a second handle to the same memory is another argument, with this number.
-    Twice(usize),
-    /// The result of an entry point that may return its argument; the argument is held.
-    ReturnedBy(Passage<'a>),
-    /// The argument of such an entry point; the result is held.
-    PassedTo(Passage<'a>),
-    /// A result of an entry point without a parameter of this type, perhaps a constant. A result of an
-    /// earlier call is held, which then has the same memory.
-    Produced(&'a EntryPoint, usize),
-    /// A value that was made part of another one, which is held.
-    PartOf(Constructor<'a>, usize),
-    /// A part that was taken out of such a value, which is held.
-    TakenFrom(Constructor<'a>, usize),
-    /// A value of parts that are held.
-    MadeOf(Constructor<'a>),
-}
-
-/// An entry point with a parameter and a result of the same type.
-#[derive(Clone, Copy)]
-struct Passage<'a> {
-    entry: &'a EntryPoint,
-    input: usize,
-    output: usize,
-}
-
-impl Way<'_> {
-    fn describe(&self) -> String {
-        match self {
-            Way::Fresh => "new".to_owned(),
-            Way::Twice(other) => format!("also given as argument {other}"),
-            Way::ReturnedBy(through) => format!("returned by {}", through.entry.name),
-            Way::PassedTo(through) => format!("passed to {}", through.entry.name),
-            Way::Produced(entry, _) => format!("made by {}", entry.name),
-            Way::PartOf(whole, part) => format!("in {}", describe_part(whole, *part)),
-            Way::TakenFrom(whole, part) => format!("taken from {}", describe_part(whole, *part)),
-            Way::MadeOf(whole) => format!("made as {}", whole.kind()),
-        }
-    }
-}
-
-fn describe_part(whole: &Constructor<'_>, part: usize) -> String {
-    format!(
-        "{} of {} {}",
-        whole.part_name(part),
-        whole.kind(),
-        whole.name
-    )
-}
-
-/// The ways that the program offers to make an argument of an entry point.
-fn ways<'a>(program: &'a Program, consumer: &EntryPoint, argument: usize) -> Vec<Way<'a>> {
-    let ty = consumer.inputs[argument].ty;
-    let mut ways = vec![Way::Fresh];
-    let others = (0..consumer.inputs.len()).filter(|other| *other != argument);
-    let alike = others.filter(|other| consumer.inputs[*other].ty == ty);
-    ways.extend(alike.map(Way::Twice).take(MAX_WAYS));
-
-    let takes = |entry: &EntryPoint| {
-        entry
-            .inputs
-            .iter()
-            .position(|input| input.ty == ty && !input.unique)
-    };
-    let gives = |entry: &EntryPoint| entry.outputs.iter().position(|output| output.ty == ty);
-    let others = program
-        .entries()
-        .iter()
-        .filter(|entry| entry.name != consumer.name);
-    let passages = others.clone().filter_map(|entry| {
-        Some(Passage {
-            entry,
-            input: takes(entry)?,
-            output: gives(entry)?,
-        })
-    });
-    let passages = passages.take(MAX_WAYS);
-    ways.extend(passages.clone().map(Way::ReturnedBy));
-    ways.extend(passages.map(Way::PassedTo));
-    let makers = others.filter(|entry| takes(entry).is_none() && entry.consumed().count() == 0);
-    let produced = makers.filter_map(|entry| Some(Way::Produced(entry, gives(entry)?)));
-    ways.extend(produced.take(MAX_WAYS));
-
-    let types = program.types_with_ids();
-    let constructors = types.flat_map(|(id, _)| Constructor::all_of(program, id));
-    let around = constructors.filter_map(|whole| {
-        let part = whole.parts().iter().position(|part| *part == ty)?;
-        Some([Way::PartOf(whole, part), Way::TakenFrom(whole, part)])
-    });
-    ways.extend(around.take(MAX_WAYS).flatten());
-    let own = ty.as_type().map(|id| Constructor::all_of(program, id));
-    let own = own.into_iter().flatten();
-    let own = own.filter(|whole| !whole.parts().is_empty());
-    ways.extend(own.map(Way::MadeOf).take(MAX_WAYS));
-    ways
 }
 
 /// One parameter of one entry point, in one context.
@@ -160,7 +54,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// Makes the argument in this way, and consumes it.
-    fn consume(&self, way: &Way<'_>) -> CheckResult {
+    fn consume(&self, way: Way<'_>) -> CheckResult {
         let mut held = Held::new(self.env.program());
         // Earlier results must keep their contents, too. This call also shows whether the entry
         // point accepts the arguments.
@@ -170,10 +64,10 @@ impl Case<'_> {
         }
         let mut arguments = self.arguments(self.entry)?;
         let fresh = arguments.remove(self.argument);
-        let (consumed, others) = self.make(way, fresh, &mut held)?;
-        for (ty, value) in others {
-            held.hold("a value that may share the argument's memory", ty, value)?;
-        }
+        let ty = self.entry.inputs[self.argument].ty;
+        let consumed = self.make(way, ty, fresh, &mut |ty, value| {
+            held.hold("a value that may share the argument's memory", ty, value)
+        })?;
         arguments.insert(self.argument, consumed);
         match calls::call_observing(self.context, self.entry, &mut arguments)? {
             Ok(outputs) => {
@@ -217,48 +111,6 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Makes the argument, and returns the values that may share its memory, that of `Way::Produced` in `held`.
-    fn make(
-        &self,
-        way: &Way<'_>,
-        fresh: Value,
-        held: &mut Held<'_>,
-    ) -> CheckResult<(Value, Vec<(TypeRef, Value)>)> {
-        let ty = self.entry.inputs[self.argument].ty;
-        Ok(match *way {
-            Way::Fresh | Way::Twice(_) => (fresh, Vec::new()),
-            Way::ReturnedBy(passage) => {
-                let (result, fresh) = self.through(passage, fresh)?;
-                (result, vec![(ty, fresh)])
-            }
-            Way::PassedTo(passage) => {
-                let (result, fresh) = self.through(passage, fresh)?;
-                (fresh, vec![(ty, result)])
-            }
-            Way::Produced(entry, output) => {
-                let other = self.produced(entry, output)?;
-                held.hold("the result of an earlier call", ty, other)?;
-                (self.produced(entry, output)?, Vec::new())
-            }
-            Way::PartOf(constructor, part) => {
-                let (whole, mut others) = self.build(constructor, Some((part, fresh)))?;
-                let (_, value) = others.remove(part);
-                others.push((TypeRef::Type(constructor.id), Value::Opaque(whole)));
-                (value, others)
-            }
-            Way::TakenFrom(constructor, part) => {
-                let (whole, mut others) = self.build(constructor, Some((part, fresh)))?;
-                let value = constructor.take_apart(&whole)?.swap_remove(part);
-                others.push((TypeRef::Type(constructor.id), Value::Opaque(whole)));
-                (value, others)
-            }
-            Way::MadeOf(constructor) => {
-                let (whole, parts) = self.build(constructor, None)?;
-                (Value::Opaque(whole), parts)
-            }
-        })
-    }
-
     /// A second handle to the memory of a value, and the value itself, if the program has a way to
     /// get one. An entry point that returns its argument may have copied it, which cannot be
     /// observed.
@@ -272,7 +124,7 @@ impl Case<'_> {
                 Way::ReturnedBy(passage) => self.through(passage, value)?,
                 Way::TakenFrom(constructor, part) => {
                     let (whole, mut parts) = self.build(constructor, Some((part, value)))?;
-                    let taken = constructor.take_apart(&whole)?.swap_remove(part);
+                    let taken = self.take_apart(constructor, &whole)?.swap_remove(part);
                     (taken, parts.swap_remove(part).1)
                 }
                 _ => continue,
@@ -285,13 +137,13 @@ impl Case<'_> {
         let name = program.name_of(ty);
         skip!("the program has no way to get a second handle to a value of type {name}")
     }
+}
 
-    /// Arguments for an entry point, the same on each call.
+impl Making<Value> for Case<'_> {
     fn arguments(&self, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
         arguments(self.env, self.context, entry)
     }
 
-    /// Calls an entry point that may refuse the arguments.
     fn call(&self, entry: &EntryPoint, arguments: &mut [Value]) -> CheckResult<Vec<Value>> {
         let outputs = calls::call(self.context, entry, arguments);
         outputs.map_err(|error| {
@@ -300,44 +152,19 @@ impl Case<'_> {
         })
     }
 
-    /// Passes a value to another entry point. Returns the result and the value.
-    fn through(&self, passage: Passage<'_>, value: Value) -> CheckResult<(Value, Value)> {
-        let mut arguments = self.arguments(passage.entry)?;
-        arguments[passage.input] = value;
-        let mut outputs = self.call(passage.entry, &mut arguments)?;
-        let value = arguments.swap_remove(passage.input);
-        Ok((outputs.swap_remove(passage.output), value))
-    }
-
-    fn produced(&self, entry: &EntryPoint, output: usize) -> CheckResult<Value> {
-        let mut outputs = self.call(entry, &mut self.arguments(entry)?)?;
-        Ok(outputs.swap_remove(output))
-    }
-
-    /// Makes a value of generated parts, one of which can be given, and returns the parts, too.
-    fn build(
-        &self,
-        constructor: Constructor<'_>,
-        part: Option<(usize, Value)>,
-    ) -> CheckResult<(Opaque, Vec<(TypeRef, Value)>)> {
-        // The parts of a value may have to agree in size.
-        let extent = match &part {
-            Some((_, Value::Array(array))) => array.shape().first().copied().unwrap_or(EXTENT),
-            _ => EXTENT,
+    fn parts(&self, of: Constructor<'_>, given: Option<&Value>) -> CheckResult<Vec<Value>> {
+        let shape = match given {
+            Some(Value::Array(array)) => array.shape(),
+            _ => Vec::new(),
         };
-        let mut maker = Maker::new(self.env, self.context, "consume", extent);
-        let mut parts = maker.values(constructor.parts())?;
-        if let Some((number, part)) = part {
-            parts[number] = part;
-        }
-        let whole = constructor.make(self.context, &parts);
-        let whole = whole.map_err(|error| match constructor.form {
-            Form::Zip(_) => Stop::skip(format!(
-                "the value does not fit into {}: {error}",
-                constructor.name
-            )),
-            _ => error.into(),
-        })?;
-        Ok((whole, constructor.parts().into_iter().zip(parts).collect()))
+        parts_like(self.env, self.context, of, &shape)
+    }
+
+    fn construct(&self, of: Constructor<'_>, parts: &[Value]) -> CheckResult<Value> {
+        Ok(Value::Opaque(of.make(self.context, parts)?))
+    }
+
+    fn take_apart(&self, of: Constructor<'_>, whole: &Value) -> CheckResult<Vec<Value>> {
+        Ok(of.take_apart(as_opaque(whole)?)?)
     }
 }

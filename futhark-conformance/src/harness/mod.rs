@@ -3,6 +3,7 @@
 //! ```text
 //! checks ─▶ session                 compare two implementations on generated inputs
 //!        ─▶ server                  processes that execute commands on variables, an implementation
+//!        ─▶ ways                    ways to make an argument that may share memory with other values
 //!        ─▶ answers, test_cases     arguments and expected results; `script` evaluates those of test blocks
 //!        ─▶ env                     libraries, contexts, settings
 //!        ─▶ build, limits           builds of the program, and the memory limits of processes
@@ -24,3 +25,4 @@ mod script;
 pub mod server;
 pub mod session;
 pub mod test_cases;
+pub mod ways;
