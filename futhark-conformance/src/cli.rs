@@ -123,6 +123,10 @@ pub struct Config {
     #[arg(long = "check", value_name = "PATTERN", help_heading = SELECTION)]
     pub checks: Vec<CheckPattern>,
 
+    /// Check a bridge, by a driver that this shell command starts (docs/bridges.md)
+    #[arg(long, value_name = "COMMAND", help_heading = SELECTION)]
+    pub bridge: Option<String>,
+
     /// Everything, not only a part that has each construct of constructs.jsonl
     #[arg(long, help_heading = SELECTION)]
     pub all: bool,

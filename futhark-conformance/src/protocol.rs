@@ -62,6 +62,8 @@ pub struct RunSpec {
     /// The compilers as the parent has found them.
     pub seen: Vec<Seen>,
     pub architectures: Vec<String>,
+    /// The shell command of the driver of a bridge, which the check `bridge` runs.
+    pub bridge: Option<String>,
     /// The memory limit of the child in MiB; 0 for no limit.
     pub memory: u64,
     /// Whether the C compiler optimises, as for users.

@@ -13,6 +13,7 @@
 mod arrays;
 mod artifact;
 mod blocks;
+pub(crate) mod bridge;
 mod compile;
 mod consume;
 pub(crate) mod device_code;
@@ -87,6 +88,11 @@ pub const ALL: &[Check] = &[
         [Entry, Array, Opaque, Operator]
     ),
     check!("server", Some(server::check), [Entry, Array, Opaque]),
+    check!(
+        "bridge",
+        Some(bridge::check),
+        [Entry, Array, Opaque, Consumption, Failure]
+    ),
     check!("errors", Some(errors::check), [Entry, Array, Failure]),
     check!("consume", Some(consume::check), [Consumption]),
     check!("opaque", Some(opaque::check), [Opaque]),

@@ -1,4 +1,5 @@
-//! A client of the protocol of `futhark c --server`: a process that has variables and executes commands.
+//! A client of the protocol of `futhark c --server`, which the drivers of bridges also follow (`docs/bridges.md`): a
+//! process that has variables and executes commands.
 
 use super::calls::download;
 use super::cases::CheckResult;
@@ -80,6 +81,11 @@ impl<'a> Server<'a> {
             self.running.replace(Some(running));
         }
         reply
+    }
+
+    /// Ends the process. The next command starts it again.
+    pub fn stop(&self) {
+        self.running.take();
     }
 
     /// Writes a value to a file, and restores it in a new variable.
@@ -178,6 +184,14 @@ impl Implementation for Server<'_> {
 /// Whether the process has ended instead of answering.
 pub fn has_ended<T>(reply: &Reply<T>) -> bool {
     matches!(reply, Err(Refusal::Error { kind, .. }) if *kind == ErrorKind::ContextLost)
+}
+
+/// The message of a command that has failed without ending the process.
+pub fn failure<T>(reply: &Reply<T>) -> Option<&str> {
+    match reply {
+        Err(Refusal::Error { kind, message }) if *kind != ErrorKind::ContextLost => Some(message),
+        _ => None,
+    }
 }
 
 fn refusal(kind: ErrorKind, message: String) -> Refusal {

@@ -1,8 +1,10 @@
 //! The options of `run` as words of a command line, for reports, and their defaults for programs.
 
+use crate::checks::bridge;
 use crate::cli::{Cli, Command, Config};
 use crate::corpus::Corpus;
 use crate::devices::Emulate;
+use crate::pattern::CheckPattern;
 use clap::Parser as _;
 use std::path::PathBuf;
 
@@ -19,6 +21,15 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The checks to run; all if empty. With a bridge, only its check is run, unless others are named.
+    #[must_use]
+    pub(super) fn wanted_checks(&self) -> Vec<CheckPattern> {
+        match self.bridge.is_some() && self.checks.is_empty() {
+            true => vec![bridge::NAME.to_owned().into()],
+            false => self.checks.clone(),
+        }
+    }
+
     /// The options that select programs, jobs and checks, and those that limit them, as words of a
     /// command line.
     #[must_use]
@@ -61,6 +72,7 @@ impl Config {
         let is_emulated = self.machine.emulate == Emulate::Always;
         let options = [
             ("--emulate", is_emulated.then(|| "always".to_owned())),
+            ("--bridge", self.bridge.clone()),
             ("--cases", self.inputs.cases.map(|cases| cases.to_string())),
             ("--input", self.inputs.input.as_ref().map(shown)),
             ("--build-dir", self.work.build_dir.as_ref().map(shown)),
@@ -86,7 +98,7 @@ mod tests {
 
     #[test]
     fn options_to_repeat_are_options_of_run() {
-        let options = "--emulate always --cases 3 --input i --build-dir b --allow-outside-data";
+        let options = "--emulate always --bridge ./driver --cases 3 --input i --build-dir b --allow-outside-data";
         let options: Vec<&str> = options.split(' ').collect();
         assert_eq!(config(&options).options_to_repeat(), options);
     }

@@ -12,7 +12,7 @@ mod trials;
 
 pub use trials::test;
 
-use crate::checks;
+use crate::checks::{self, bridge};
 use crate::child;
 use crate::cli::{Cli, Command, Config, ReportFiles, RunArgs};
 use crate::corpus::Corpus;
@@ -127,6 +127,11 @@ fn check_options(config: &Config) -> Result<(), Ended> {
             let path = path.display();
             return Err(usage(anyhow!("failed to read --input {path}: {why}")));
         }
+    }
+    let is_of_bridges = |pattern: &CheckPattern| pattern.to_string().starts_with(bridge::NAME);
+    if config.bridge.is_none() && config.checks.iter().any(is_of_bridges) {
+        let text = "the check bridge needs the driver of a bridge; name it by --bridge COMMAND";
+        return Err(usage(anyhow!(text)));
     }
     if let Some(folder) = &config.work.build_dir
         && folder.exists()
@@ -411,13 +416,14 @@ impl<'c> Plan<'c> {
         run.input = config.inputs.input.clone();
         run.data_folders = data_folders(corpus, config);
         run.architectures = config.architectures.clone();
+        run.bridge = config.bridge.clone();
         run.compilers = compilers.iter().chain(&against).cloned().collect();
         devices::insist(config.machine.emulate, &devices).map_err(could_not_run)?;
         let devices = devices::pick(devices, &config.machine.devices).map_err(usage)?;
         // With `--backend`, only these backends were probed (`setup::probe_devices`).
         let chosen =
             devices::devices_to_run(&devices, &config.machine.backends).map_err(could_not_run)?;
-        let jobs = jobs_of(corpus, &chosen, &compilers, &config.checks);
+        let jobs = jobs_of(corpus, &chosen, &compilers, &config.wanted_checks());
         let choice = Choice {
             corpus,
             config,

@@ -2,7 +2,7 @@
 
 use super::setup::threads;
 use super::{Ended, usage};
-use crate::checks::{self, Check, device_code};
+use crate::checks::{self, Check, bridge, device_code};
 use crate::cli::Config;
 use crate::corpus::Corpus;
 use crate::cover::{self, Constructs};
@@ -72,10 +72,15 @@ impl Choice<'_> {
             return kept;
         }
         let config = self.config;
+        let wanted = config.wanted_checks();
         let is_selected = |check: &&Check| {
-            let is_possible = !config.architectures.is_empty() || check.name != device_code::NAME;
+            let is_possible = match check.name {
+                device_code::NAME => !config.architectures.is_empty(),
+                bridge::NAME => config.bridge.is_some(),
+                _ => true,
+            };
             let named = |pattern: &CheckPattern| pattern.may_match(check.name);
-            is_possible && (config.checks.is_empty() || config.checks.iter().any(named))
+            is_possible && (wanted.is_empty() || wanted.iter().any(named))
         };
         let checks: Vec<&'static Check> = checks::ALL.iter().filter(is_selected).collect();
         // Every machine chooses the same jobs.

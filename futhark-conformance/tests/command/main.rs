@@ -10,6 +10,7 @@
 mod needs;
 
 mod blocks;
+mod bridges;
 mod builds;
 mod cli;
 mod compilers;
