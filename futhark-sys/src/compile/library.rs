@@ -140,7 +140,8 @@ pub fn library(
     write(&result(&header), read(&own)?)?;
     write(&result(&manifest), artifacts[0].manifest())?;
     let mut document = artifacts[0].program().to_json();
-    document["hardened"] = true.into();
+    let backends = builds.iter().map(|build| build.backend().as_str());
+    document["hardened"] = backends.collect();
     write(&result(&resolved), format!("{document:#}\n"))?;
     // A program of the user can have this name.
     let found = std::fs::read_to_string(folder.join(&source)).unwrap_or_default();
