@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::call::{HasArray, Receive, Value};
+use crate::call::{HasArray, ProgramValue, Receive, Value};
 use crate::context::{Context, Program};
 use crate::elem::Element;
 use crate::error::{Error, Result};
@@ -167,6 +167,10 @@ impl<P, T: Element, const R: usize> Value for Array<P, T, R> {
     fn into_handle(self) -> Handle {
         self.handle
     }
+}
+
+impl<P: Program, T: Element, const R: usize> ProgramValue for Array<P, T, R> {
+    type Program = P;
 }
 
 impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {

@@ -3,18 +3,26 @@
 //! A generated method, for `entry add_to (xs: *[]f32) (ys: []f32) : []f32`, the first function of the table:
 //!
 //! ```text
-//! pub fn add_to(&self, xs: impl __f::Consumed<Array<f32, 1>>, ys: &Array<f32, 1>) -> Result<Array<f32, 1>> {
-//!     __f::get(self.context, 0, [__f::consumed(xs), __f::observed(ys)])
+//! pub fn add_to(
+//!     &self,
+//!     xs: impl __f::Consumed<Array<f32, 1>>,
+//!     ys: &(impl __f::Observed<Array<f32, 1>> + ?Sized),
+//! ) -> Result<Array<f32, 1>> {
+//!     __f::get(self.context, 0, [__f::consumed(xs), __f::Observed::hold(ys, self.context)?.input()])
 //! }
 //! ```
 //!
-//! [`consumed`] and [`observed`] make each argument an [`Input`]; [`get`] calls the function by `Core::call`
+//! [`consumed`] and [`Observed::hold`] make each argument an [`Input`]; [`get`] calls the function by `Core::call`
 //! (`ffi/call.rs`). `ctx.entry()` (`context.rs`) is `Entries::from(ctx)`, which is generated.
 
+use std::cell::{Ref, RefMut};
 use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
 use half::f16;
 
+use crate::array::Array;
 use crate::context::{Context, Program};
 use crate::elem::{Element, sealed::Scalar as _};
 use crate::error::Result;
@@ -42,6 +50,12 @@ pub trait Value {
     fn handle_mut(&mut self) -> &mut Handle;
     #[doc(hidden)]
     fn into_handle(self) -> Handle;
+}
+
+/// A value of a program.
+pub trait ProgramValue: Value {
+    /// The program.
+    type Program: Program;
 }
 
 /// An argument for a parameter of type `T` that the call consumes: `T` itself, or `&mut T`.
@@ -95,6 +109,92 @@ impl<T: Value> Consumed<T> for &mut T {
     {
         Input::ConsumedByMut(self.handle_mut())
     }
+}
+
+/// An argument for a parameter of type `T` that the call only reads: a value of that type, or host data of which the
+/// call makes one.
+///
+/// | parameter | also takes |
+/// |---|---|
+/// | array of scalars, or of records of scalars, of rank 1 | a slice, `Vec` or Rust array of scalars, or of plain structs |
+/// | record or tuple of scalars | its plain struct or tuple |
+/// | sum | a variant |
+///
+/// ```text
+/// let market = MarketFields { rate: 0.1, vol: 0.2 };
+/// let prices = ctx.entry().ladder(&market, &[90.0, 100.0])?;
+/// ```
+///
+/// Host data is copied to the context in each call, so make a value of what several calls read. The call also has the
+/// errors of the constructor: `Context::array`, `from_slice`, `from_fields` or `new`. The type of an argument cannot follow
+/// from that of the parameter: write `ctx.restore::<Market>(…)`.
+#[diagnostic::on_unimplemented(
+    message = "the call reads a `{T}`, so this argument cannot be `{Self}`",
+    label = "expected `{T}`, or host data with its elements or fields",
+    note = "a `Result` needs `?`, an array of higher rank `ctx.array_nd(shape, &elements)?`, and a smart pointer `&*`"
+)]
+pub trait Observed<T: ProgramValue> {
+    #[doc(hidden)]
+    fn hold(&self, context: &Context<T::Program>) -> Result<Held<'_, T>>;
+}
+
+/// A value during the call that reads it: the caller's, or one that was made for the call.
+pub enum Held<'a, T> {
+    /// The caller's value.
+    Lent(&'a T),
+    /// A value made of host data, which is freed after the call.
+    Made(T),
+}
+
+impl<T: Value> Held<'_, T> {
+    /// The argument.
+    pub fn input(&self) -> Input<'_> {
+        match self {
+            Held::Lent(value) => observed(*value),
+            Held::Made(value) => observed(value),
+        }
+    }
+}
+
+impl<P: Program, T: Element, const R: usize> Observed<Array<P, T, R>> for Array<P, T, R> {
+    fn hold(&self, _: &Context<P>) -> Result<Held<'_, Self>> {
+        Ok(Held::Lent(self))
+    }
+}
+
+impl<P: HasArray<T, 1>, T: Element> Observed<Array<P, T, 1>> for [T] {
+    fn hold(&self, context: &Context<P>) -> Result<Held<'_, Array<P, T, 1>>> {
+        context.array(self).map(Held::Made)
+    }
+}
+
+/// References coerce to those of the type of a parameter, but not to one of a generic type.
+macro_rules! observe_target {
+    ($([$($generics:tt)*] $pointer:ty => $target:ty;)*) => {$(
+        impl<T: ProgramValue, $($generics)*> Observed<T> for $pointer
+        where
+            $target: Observed<T>,
+        {
+            fn hold(&self, context: &Context<T::Program>) -> Result<Held<'_, T>> {
+                <$target as Observed<T>>::hold(self, context)
+            }
+        }
+    )*};
+}
+
+observe_target! {
+    [E, const N: usize] [E; N] => [E];
+    [E] Vec<E> => [E];
+    [A: ?Sized] &A => A;
+    [A: ?Sized] &mut A => A;
+    [A: ?Sized] Box<A> => A;
+    [A: ?Sized] Rc<A> => A;
+    [A: ?Sized] Arc<A> => A;
+    [A: ?Sized] MutexGuard<'_, A> => A;
+    [A: ?Sized] RwLockReadGuard<'_, A> => A;
+    [A: ?Sized] RwLockWriteGuard<'_, A> => A;
+    [A: ?Sized] Ref<'_, A> => A;
+    [A: ?Sized] RefMut<'_, A> => A;
 }
 
 /// An argument that the call reads.

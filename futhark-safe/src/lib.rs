@@ -225,7 +225,7 @@ pub use tuning::Tuning;
 pub use {
     array::{Array, ArrayIndex, HostArray},
     batch::{Batch, Download},
-    call::{Consumed, HasArray},
+    call::{Consumed, HasArray, Observed},
     context::{Context, Program},
     elem::Element,
     ffi::RawMemory,
@@ -243,7 +243,8 @@ pub use {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::call::{
-        Consumed, Receive, Slot, Value, consumed, get, observed, part, parts, scalar, slot,
+        Consumed, Held, Observed, Receive, Slot, Value, consumed, get, observed, part, parts,
+        scalar, slot,
     };
     pub use crate::context::Linked;
     pub use crate::ffi::{Input, LinkedTable, Output};

@@ -8,7 +8,7 @@ use std::ops::DerefMut;
 use futhark_manifest::ElemType;
 
 use crate::array::{Array, ArrayIndex, for_c};
-use crate::call::{HasArray, Receive, Value};
+use crate::call::{HasArray, ProgramValue, Receive, Value};
 use crate::context::{Context, Program};
 use crate::elem::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -92,6 +92,10 @@ impl<G: OpaqueTag> Value for G {
         let value: Opaque<G> = self.into();
         value.handle
     }
+}
+
+impl<G: OpaqueTag> ProgramValue for G {
+    type Program = G::Program;
 }
 
 impl<G: OpaqueTag> fmt::Debug for Opaque<G> {
@@ -291,6 +295,12 @@ macro_rules! __opaque {
             const TYPE: u32 = $number;
         }
 
+        impl $crate::Observed<$name> for $name {
+            fn hold(&self, _: &$crate::Context<$program>) -> $crate::Result<$crate::__private::Held<'_, $name>> {
+                Ok($crate::__private::Held::Lent(self))
+            }
+        }
+
         impl ::core::convert::From<$crate::Opaque<$name>> for $name {
             fn from(value: $crate::Opaque<$name>) -> $name {
                 $name { __value: value }
@@ -320,6 +330,22 @@ macro_rules! __opaque {
         impl ::core::fmt::Debug for $name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Debug::fmt(&self.__value, f)
+            }
+        }
+    };
+}
+
+/// Lets calls that read a value of a type take host data, of which a constructor of the type makes one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __observed_as {
+    ($data:ty, $value:ident, $make:ident, $($copy:tt)?) => {
+        impl $crate::Observed<$value> for $data {
+            fn hold(
+                &self,
+                context: &$crate::Context<<$value as $crate::OpaqueTag>::Program>,
+            ) -> $crate::Result<$crate::__private::Held<'_, $value>> {
+                $value::$make(context, $($copy)? self).map($crate::__private::Held::Made)
             }
         }
     };

@@ -32,11 +32,18 @@ impl Module<'_> {
         let rust = self.names.of(id);
         let docs = "Creates an array from the arrays of its fields, which must have one shape.";
         let mut methods = vec![self.constructor(docs, "zip", id, &array.zip, &array.fields)];
-        methods.extend(self.row_methods(id, array).into_iter().flatten());
+        let mut observed = String::new();
+        if let Some(row_methods) = self.row_methods(id, array) {
+            methods.extend(row_methods);
+            if array.rank == 1 {
+                let rows = format!("[{}]", self.plain_type(array.elem));
+                observed = self.observed_as(id, &rows, "from_slice,");
+            }
+        }
         methods.extend(self.field_methods(&array.fields));
         let methods = methods.join("\n");
         let parts = self.parts_struct(id, &array.fields);
-        format!("{common}impl {rust} {{\n{methods}}}\n\n{parts}")
+        format!("{common}impl {rust} {{\n{methods}}}\n\n{parts}{observed}")
     }
 
     /// Conversions from and to rows; `None` unless all leaves are arrays of scalars with the rank of the array.

@@ -81,7 +81,8 @@
 //! | a struct per opaque type | a value of the type; wraps a [`crate::Opaque`] |
 //!
 //! Scalars are passed by value, consumed parameters by value or `&mut`
-//! ([`Consumed`](crate::Consumed)), others by reference. Several results, or
+//! ([`Consumed`](crate::Consumed)), others by reference to a value or to host data
+//! ([`Observed`](crate::Observed)). Several results, or
 //! a tuple, are returned as a Rust tuple with every version of the compiler.
 //!
 //! | type | methods of its struct |

@@ -175,7 +175,11 @@ impl Entries<'_> {{
                     format!("impl __f::Consumed<{rust}>"),
                     format!("__f::consumed({name})"),
                 ),
-                ty => (self.observed_type(ty), observed(ty, &name)),
+                TypeRef::Type(_) => (
+                    format!("&(impl __f::Observed<{rust}> + ?Sized)"),
+                    format!("__f::Observed::hold({name}, self.context)?.input()"),
+                ),
+                TypeRef::Scalar(_) => (rust, observed(input.ty, &name)),
             };
             parameters.push(format!("{name}: {ty}"));
             inputs.push(value);

@@ -33,8 +33,10 @@ impl Module<'_> {
         let docs = "Creates a value from its fields. Calls that take it check its sizes.";
         let new = self.constructor(docs, "new", id, &record.new, &record.fields);
         let mut methods = vec![new, self.fields_method(id, record)];
+        let mut observed = String::new();
         if self.plain_record(TypeRef::Type(id)).is_some() {
             methods.push(self.plain_constructor(id, record));
+            observed = self.observed_as(id, &self.fields_type(id, record), "from_fields, *");
         }
         methods.extend(self.field_methods(&record.fields));
         let methods = methods.join("\n");
@@ -43,7 +45,7 @@ impl Module<'_> {
             false => self.fields_struct(id, record),
         };
         let parts = self.parts_struct(id, &record.fields);
-        format!("impl {rust} {{\n{methods}}}\n\n{view}{parts}")
+        format!("impl {rust} {{\n{methods}}}\n\n{view}{parts}{observed}")
     }
 
     pub(super) fn constructor(
@@ -126,6 +128,12 @@ impl Module<'_> {
         let parameters = ["context: &Context".to_owned(), fields];
         let docs = "Creates a value from its fields.";
         method(docs, "from_fields", &parameters, rust, &body)
+    }
+
+    /// Lets calls that read a value of the type take host data, of which `make` makes one.
+    pub(super) fn observed_as(&self, id: TypeId, data: &str, make: &str) -> String {
+        let rust = self.names.of(id);
+        format!("::futhark_safe::__observed_as!({data}, {rust}, {make});\n\n")
     }
 
     /// The struct or tuple for a record.
@@ -227,6 +235,7 @@ impl Module<'_> {
         }
         let number = self.number(&sum.variant);
         let variants = self.variants_enum(id, sum, &names);
+        let observed = self.observed_as(id, whole, "new,");
         format!(
             r"impl {rust} {{
     /// Creates a value of a variant.
@@ -254,7 +263,7 @@ impl Module<'_> {
     }}
 }}
 
-{variants}"
+{variants}{observed}"
         )
     }
 

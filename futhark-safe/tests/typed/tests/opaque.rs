@@ -8,6 +8,41 @@ use futhark_safe_typed_tests::{
 
 use super::support::{context, on_host_and_device};
 
+#[test]
+fn observed_arguments_can_be_host_data() {
+    on_host_and_device::<records::Program>(|ctx| {
+        use records::{LineFields, PlaceFields, PtFields};
+        let place = PlaceFields { x: 3.0, y: 4.0 };
+        assert_eq!(ctx.entry().norm(&place).unwrap(), 5.0);
+        let [from, to] = [(1.0, 2.0), (3.0, 4.0)].map(|(x, y)| PtFields { x, y });
+        let line = ctx.entry().reverse_line(&LineFields { from, to }).unwrap();
+        let reversed = LineFields { from: to, to: from };
+        assert_eq!(line.fields().unwrap(), reversed);
+    });
+    on_host_and_device::<tuples::Program>(|ctx| {
+        assert_eq!(ctx.entry().swap(&(1, 0.5)).unwrap(), (0.5, 1));
+        let flat = ctx.entry().flatten(&((1, 0.5), true)).unwrap();
+        assert_eq!(flat, (1, 0.5, true));
+    });
+    on_host_and_device::<sums::Program>(|ctx| {
+        let circle = sums::ShapeVariant::Circle(3.0);
+        assert_eq!(ctx.entry().area(&circle).unwrap(), 9.0);
+        // A variant with handles is made of values of the same context.
+        let other = context::<sums::Program>(Backend::C);
+        let cells = other.array_nd([1, 1], &[1]).unwrap();
+        let grid = sums::ShapeVariant::Grid(cells);
+        let error = ctx.entry().area(&grid).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WrongContext, "{error}");
+        assert_eq!(other.entry().area(&grid).unwrap(), 0.0);
+    });
+    on_host_and_device::<record_arrays::Program>(|ctx| {
+        let rows = [(1.0, 2.0), (3.0, 4.0)].map(|(x, y)| record_arrays::PtFields { x, y });
+        assert_eq!(ctx.entry().total(&rows).unwrap(), 64.0);
+        assert_eq!(ctx.entry().total(&rows[..1]).unwrap(), 21.0);
+        assert_eq!(ctx.entry().total(&rows.to_vec()).unwrap(), 64.0);
+    });
+}
+
 mod of_records {
     use super::*;
     use records::{Line, LineFields, Mixed, PtFields};

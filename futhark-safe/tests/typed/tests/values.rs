@@ -1,5 +1,9 @@
 //! Scalars, arrays, consumption, errors and threads.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
 use futhark_safe::{Backend, ErrorKind};
 use futhark_safe_typed_tests::{basics, names};
 
@@ -11,6 +15,34 @@ fn comments_in_the_source_document_the_module() {
     let comment = module.find("/// The sum of two numbers, which wraps.\n");
     let method = module.find("pub fn add(");
     assert!(comment.is_some() && comment < method, "{module}");
+}
+
+#[test]
+fn observed_arguments_can_be_host_data() {
+    each(|ctx: basics::Context| {
+        let data = vec![1.0f32, 2.0, 6.0];
+        assert_eq!(ctx.entry().mean(&data).unwrap(), 3.0);
+        assert_eq!(ctx.entry().mean(&data[1..]).unwrap(), 4.0);
+        // The parameter determines the type of the literals.
+        assert_eq!(ctx.entry().mean(&[2.0, 4.0]).unwrap(), 3.0);
+        assert_eq!(ctx.entry().identity(&[]).unwrap().shape(), [0]);
+        let error = ctx.entry().element(&[1, 2], 2).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Program, "{error}");
+        assert_eq!(ctx.entry().element(&[1, 2], 1).unwrap(), 2);
+    });
+}
+
+#[test]
+fn observed_arguments_can_be_behind_pointers() {
+    each(|ctx: basics::Context| {
+        let mut xs = ctx.array(&[1.0f32, 3.0]).unwrap();
+        assert_eq!(ctx.entry().mean(&&xs).unwrap(), 2.0);
+        assert_eq!(ctx.entry().mean(&mut xs).unwrap(), 2.0);
+        let xs = Arc::new(Mutex::new(xs));
+        assert_eq!(ctx.entry().mean(&xs.lock().unwrap()).unwrap(), 2.0);
+        let xs = Rc::new(RefCell::new(Box::new([1.0, 3.0])));
+        assert_eq!(ctx.entry().mean(&xs.borrow()).unwrap(), 2.0);
+    });
 }
 
 #[test]
