@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Index};
 
 use crate::call::{HasArray, ProgramValue, Receive, Value};
 use crate::context::{Context, Program};
@@ -189,6 +189,44 @@ impl<P, T: Element, const R: usize> fmt::Debug for Array<P, T, R> {
             true => write!(f, "Array<{}>(spent)", T::ELEM),
             false => write!(f, "Array<{}>{:?}", T::ELEM, self.shape()),
         }
+    }
+}
+
+/// Why arrays have no operators. No type implements it, so rustc prints its message for the impls below, which users
+/// would expect of an array. They are bounded by the program, because for a bound of the array itself rustc prints the
+/// message of `Iterator` or `Display`.
+#[diagnostic::on_unimplemented(
+    message = "the elements of an array are in the memory of its context, where Rust cannot index, iterate or print them",
+    label = "copy them to the host first: `.to_vec()?`",
+    note = "to read one, `xs.get(i)?`; to borrow all on host backends, `xs.view()`; to write them there, `xs.into_host()`"
+)]
+pub trait ElementsOnHost {
+    /// Cannot be called.
+    fn absent() -> !;
+}
+
+#[doc(hidden)]
+impl<P: ElementsOnHost, T: Element, const R: usize, I> Index<I> for Array<P, T, R> {
+    type Output = T;
+
+    fn index(&self, _: I) -> &T {
+        P::absent()
+    }
+}
+
+#[doc(hidden)]
+impl<P: ElementsOnHost, T: Element, const R: usize> Iterator for &Array<P, T, R> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        P::absent()
+    }
+}
+
+#[doc(hidden)]
+impl<P: ElementsOnHost, T: Element, const R: usize> fmt::Display for Array<P, T, R> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        P::absent()
     }
 }
 

@@ -33,6 +33,7 @@ use crate::ffi::{Handle, Input, Output};
 /// Generated code implements it for every array type in the program's API.
 #[diagnostic::on_unimplemented(
     message = "the program has no array type with elements `{T}` and rank {R}",
+    label = "convert the elements to a type that the program has, or add an entry point with such a parameter",
     note = "only array types that its entry points mention can be made"
 )]
 pub trait HasArray<T: Element, const R: usize>: Program {
@@ -83,8 +84,8 @@ pub trait ProgramValue: Value {
 #[diagnostic::on_unimplemented(
     message = "the call consumes this argument, so it cannot be `{Self}`",
     label = "expected `{T}` or `&mut {T}`",
-    note = "pass the value itself, a mutable reference (`state = entry.step(&mut state)?`), or a copy \
-            (`value.try_clone()?`)"
+    note = "pass the value itself, a mutable reference (`state = entry.step(&mut state)?`), a copy \
+            (`value.try_clone()?`), or an array made of host data (`ctx.array(&data)?`)"
 )]
 pub trait Consumed<T> {
     #[doc(hidden)]
@@ -156,12 +157,15 @@ impl<T: Value> Held<'_, T> {
     }
 }
 
+// Otherwise rustc lists these impls, and those of generated code, with the mistake.
+#[diagnostic::do_not_recommend]
 impl<P: Program, T: Element, const R: usize> Observed<Array<P, T, R>> for Array<P, T, R> {
     fn hold(&self, _: &Context<P>) -> Result<Held<'_, Self>> {
         Ok(Held::Lent(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: HasArray<T, 1>, T: Element> Observed<Array<P, T, 1>> for [T] {
     fn hold(&self, context: &Context<P>) -> Result<Held<'_, Array<P, T, 1>>> {
         context.array(self).map(Held::Made)
@@ -171,6 +175,7 @@ impl<P: HasArray<T, 1>, T: Element> Observed<Array<P, T, 1>> for [T] {
 /// References coerce to those of the type of a parameter, but not to one of a generic type.
 macro_rules! observe_target {
     ($([$($generics:tt)*] $pointer:ty => $target:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: ProgramValue, $($generics)*> Observed<T> for $pointer
         where
             $target: Observed<T>,

@@ -7,6 +7,11 @@ use half::f16;
 ///
 /// Implemented for the twelve types that the C API has: `i8` … `i64`, `u8` … `u64`,
 /// [`half::f16`], `f32`, `f64` and `bool`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type of Futhark",
+    label = "expected `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `f32`, `f64` or `bool`",
+    note = "a size is an `i64` in Futhark; an array of arrays is `ctx.array_nd([rows, columns], &elements)?`"
+)]
 pub trait Element:
     Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + sealed::Scalar + 'static
 {
@@ -41,6 +46,7 @@ pub(crate) mod sealed {
 
 macro_rules! element {
     ($($rust:ty => $elem:ident, $to:expr, $from:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Element for $rust {
             const ELEM: ElemType = ElemType::$elem;
         }

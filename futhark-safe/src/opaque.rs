@@ -295,6 +295,7 @@ macro_rules! __opaque {
             const TYPE: u32 = $number;
         }
 
+        #[diagnostic::do_not_recommend]
         impl $crate::Observed<$name> for $name {
             fn hold(&self, _: &$crate::Context<$program>) -> $crate::Result<$crate::__private::Held<'_, $name>> {
                 Ok($crate::__private::Held::Lent(self))
@@ -340,6 +341,7 @@ macro_rules! __opaque {
 #[macro_export]
 macro_rules! __observed_as {
     ($data:ty, $value:ident, $make:ident, $($copy:tt)?) => {
+        #[diagnostic::do_not_recommend]
         impl $crate::Observed<$value> for $data {
             fn hold(
                 &self,

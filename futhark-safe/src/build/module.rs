@@ -123,8 +123,11 @@ impl __f::Linked for Program {{
         };
         let docs = docs::author_doc(ty.doc.as_deref())
             + &format!("A value of type {}{kind}.", code(&ty.name));
+        // rustc shows the first lines with the error that a field of this type cannot be moved out of a reference (E0507).
         format!(
-            "::futhark_safe::__opaque! {{\n{}    pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
+            "::futhark_safe::__opaque! {{\n    \
+             // To pass a field that a call consumes, write `&mut self.field`; to copy it, `self.field.try_clone()?`.\n\
+             {}    pub struct {}: Program, {}, {:?};\n}}\n\n{methods}",
             docs::comment(&docs),
             self.names.of(id),
             id.index(),
