@@ -238,10 +238,12 @@ impl Program {
                 true => text + &super::raw::write(&name, &artifacts, write)?,
                 false => text,
             };
+            // Not before: Cargo shows the output of a script that fails.
+            Toolchain::watch_c_compiler();
             text
         };
         write(&format!("{name}.rs"), &module)?;
-        // Not before: Cargo runs a script that failed again in any case, and shows its output.
+        // Not before: Cargo runs a script that failed again in any case, and shows its output before the error.
         cargo.iter().for_each(|line| println!("cargo::{line}"));
         Ok(())
     }

@@ -82,6 +82,8 @@ fn refused(script: &str, program: &str, environment: &[(&str, &str)], words: &[&
     package.write("stats.fut", program);
     let text = package.fails(environment);
     assert_says(&text, words);
+    // Cargo shows the output of the script before the error, if there is any.
+    assert!(!text.contains("--- stdout"), "{text}");
     text
 }
 

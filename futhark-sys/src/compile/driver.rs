@@ -39,8 +39,6 @@ impl CCompiler {
         };
         let target = target.map(str::to_owned).or_else(of_script);
         let target = target.unwrap_or_else(|| env!("FUTHARK_SYS_TARGET").to_owned());
-        // In a build script, the cc crate tells Cargo which variables it reads.
-        let results = results.filter(|_| !in_build_script());
         let name = Hash::new().with("C compiler").with(&target);
         let variables = Toolchain::of_c_compiler().into_iter();
         let words = variables.flat_map(|(name, value)| [name, value]);
@@ -94,24 +92,22 @@ impl CCompiler {
     }
 }
 
+impl Toolchain {
+    /// Tells Cargo, in a build script, which variables select the C compiler, so that it runs the script again when one
+    /// changes. Call it after the builds: if a script fails, Cargo shows all that it has printed, and runs it again in
+    /// any case.
+    pub fn watch_c_compiler() {
+        let mut cc = cc_build(env!("FUTHARK_SYS_TARGET"));
+        cc.cargo_metadata(true);
+        // The cc crate prints each variable when it reads it. A compiler that is missing was an error of the build.
+        let _ = (cc.try_get_compiler(), cc.try_get_archiver());
+    }
+}
+
 /// Asks the cc crate for the compiler and the archiver. Returns the executables that run, and the version, the path, the
 /// archiver and the words of the compiler, with NUL bytes between them.
 fn ask(target: &str) -> Result<(Vec<PathBuf>, String), Error> {
-    let mut build = cc::Build::new();
-    if !in_build_script() {
-        build
-            .target(target)
-            .host(env!("FUTHARK_SYS_TARGET"))
-            .out_dir(std::env::temp_dir());
-    }
-    // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile. Warnings that
-    // are not printed take time too. In a build script, the metadata lists the variables that were read.
-    build
-        .opt_level(0)
-        .no_default_flags(true)
-        .warnings(false)
-        .cargo_metadata(in_build_script())
-        .cargo_warnings(false);
+    let build = cc_build(target);
     let failed = |error: cc::Error| no_compiler(&error.to_string());
     let tool = build.try_get_compiler().map_err(failed)?;
     let ar = build.try_get_archiver().map_err(failed)?;
@@ -131,6 +127,26 @@ fn ask(target: &str) -> Result<(Vec<PathBuf>, String), Error> {
     let text = output.stdout();
     let version = text.trim().lines().next().unwrap_or_default();
     Ok((programs, format!("{version}\0{words}")))
+}
+
+/// The cc crate, without output for Cargo: Cargo shows all that a build script has printed, if it fails later.
+fn cc_build(target: &str) -> cc::Build {
+    let mut build = cc::Build::new();
+    if !in_build_script() {
+        build
+            .target(target)
+            .host(env!("FUTHARK_SYS_TARGET"))
+            .out_dir(std::env::temp_dir());
+    }
+    // Only our flags and CFLAGS apply, so that results do not depend on the Cargo profile. Warnings that
+    // are not printed take time too.
+    build
+        .opt_level(0)
+        .no_default_flags(true)
+        .warnings(false)
+        .cargo_metadata(false)
+        .cargo_warnings(false);
+    build
 }
 
 pub(super) fn no_compiler(why: &str) -> Error {

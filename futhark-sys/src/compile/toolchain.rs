@@ -35,8 +35,8 @@ pub enum Vendor {
 /// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
-/// The cc crate reads `CC`, `CFLAGS`, `AR` and others, also with the name of the target. In a build script
-/// it reports each of them to Cargo.
+/// The cc crate reads `CC`, `CFLAGS`, `AR` and others, also with the name of the target:
+/// [`watch_c_compiler`](Toolchain::watch_c_compiler) reports each of them to Cargo.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Toolchain {}
