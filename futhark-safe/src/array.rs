@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, Index};
 
-use crate::call::{HasArray, ProgramValue, Receive, Value};
+use crate::call::{HasArray, Held, Observed, ProgramValue, Receive, Value};
 use crate::context::{Context, Program};
 use crate::elem::Element;
 use crate::error::{Error, Result};
@@ -171,6 +171,20 @@ impl<P, T: Element, const R: usize> Value for Array<P, T, R> {
 
 impl<P: Program, T: Element, const R: usize> ProgramValue for Array<P, T, R> {
     type Program = P;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Program, T: Element, const R: usize> Observed<Array<P, T, R>> for Array<P, T, R> {
+    fn hold(&self, _: &Context<P>) -> Result<Held<'_, Self>> {
+        Ok(Held::Lent(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: HasArray<T, 1>, T: Element> Observed<Array<P, T, 1>> for [T] {
+    fn hold(&self, context: &Context<P>) -> Result<Held<'_, Array<P, T, 1>>> {
+        context.array(self).map(Held::Made)
+    }
 }
 
 impl<P: HasArray<T, R>, T: Element, const R: usize> Receive for Array<P, T, R> {

@@ -22,7 +22,6 @@ use std::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
 use half::f16;
 
-use crate::array::Array;
 use crate::context::{Context, Program};
 use crate::elem::{Element, sealed::Scalar as _};
 use crate::error::Result;
@@ -157,24 +156,10 @@ impl<T: Value> Held<'_, T> {
     }
 }
 
-// Otherwise rustc lists these impls, and those of generated code, with the mistake.
-#[diagnostic::do_not_recommend]
-impl<P: Program, T: Element, const R: usize> Observed<Array<P, T, R>> for Array<P, T, R> {
-    fn hold(&self, _: &Context<P>) -> Result<Held<'_, Self>> {
-        Ok(Held::Lent(self))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<P: HasArray<T, 1>, T: Element> Observed<Array<P, T, 1>> for [T] {
-    fn hold(&self, context: &Context<P>) -> Result<Held<'_, Array<P, T, 1>>> {
-        context.array(self).map(Held::Made)
-    }
-}
-
 /// References coerce to those of the type of a parameter, but not to one of a generic type.
 macro_rules! observe_target {
     ($([$($generics:tt)*] $pointer:ty => $target:ty;)*) => {$(
+        // Otherwise rustc lists such impls with the mistake.
         #[diagnostic::do_not_recommend]
         impl<T: ProgramValue, $($generics)*> Observed<T> for $pointer
         where
