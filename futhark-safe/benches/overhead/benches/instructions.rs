@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
     // Now, because compilers would be slow under valgrind.
     for backend in [Backend::C, Backend::Multicore] {
-        Calls::build(backend);
+        Calls::build(backend, Variant::Plain);
     }
     let mut found = BTreeMap::new();
     for operation in CALLS {
@@ -172,7 +172,7 @@ fn run(name: &str) {
         });
     }
     if variant == "plain" {
-        return plain(operation, &Calls::open(backend));
+        return plain(operation, &Calls::open(backend, Variant::Plain));
     }
     let context = Context::new(&Config::new().backend(backend)).expect("a context");
     typed(operation, &context);
