@@ -54,6 +54,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
     }
 
     /// A copy with memory of its own. On GPU backends the elements are copied on the device.
+    #[doc(alias("clone", "copy"))]
     pub fn try_clone(&self) -> Result<Self> {
         ffi::duplicate(&self.handle).map(Array::from_handle)
     }
@@ -91,6 +92,7 @@ impl<P, T: Element, const R: usize> Array<P, T, R> {
 
     /// All elements, in row-major order. Waits until they are computed; on host backends they are, and it
     /// does not wait for calls of other threads.
+    #[doc(alias("copy", "download"))]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         ffi::read_vec(&self.handle)
     }
@@ -277,6 +279,7 @@ impl<P: Program> Context<P> {
     /// let xs = ctx.array(&[1.0f32, 2.0, 3.0])?;
     /// let ys = ctx.array(&vec![0i64; 1000])?;
     /// ```
+    #[doc(alias("upload", "vec"))]
     pub fn array<T: Element>(&self, data: &[T]) -> Result<Array<P, T, 1>>
     where
         P: HasArray<T, 1>,
@@ -294,6 +297,7 @@ impl<P: Program> Context<P> {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the shape has another number of elements, or
     /// is larger than any memory.
+    #[doc(alias("buffer", "matrix", "shape", "tensor", "upload"))]
     pub fn array_nd<T: Element, const R: usize>(
         &self,
         shape: [usize; R],

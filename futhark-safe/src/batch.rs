@@ -58,6 +58,7 @@ impl<P: Program> Context<P> {
     /// If the context is lost on a GPU, `batch` waits for the driver. If this wait fails, its
     /// device may access the memory of the transfers later. `Vec`s that the batch owns
     /// ([`Batch::array`], [`Batch::to_vec`]) are then never freed; borrowed slices are the caller's.
+    #[doc(alias("async", "download", "upload"))]
     pub fn batch<'env, R>(&self, body: impl FnOnce(&Batch<'_, 'env, P>) -> Result<R>) -> Result<R> {
         ffi::batch(self.core(), |batch| {
             body(&Batch {

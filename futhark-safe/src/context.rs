@@ -48,6 +48,7 @@ macro_rules! context_methods {
         ///
         /// Never needed for correct results, since reading a value waits for it. It reports failures of
         /// GPU kernels that no call has reported yet.
+        #[doc(alias("async", "thread", "tokio", "wait"))]
         pub fn sync(&self) -> Result<()> {
             self.core().simple("sync", |raw| raw.sync)
         }

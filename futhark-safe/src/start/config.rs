@@ -61,6 +61,7 @@ impl Config {
     /// let config = Config::new().backends([Backend::Cuda, Backend::OpenCl, Backend::Multicore]);
     /// # let _ = config;
     /// ```
+    #[doc(alias("cuda", "gpu", "hip", "opencl"))]
     pub fn backends(mut self, order: impl IntoIterator<Item = Backend>) -> Config {
         self.backends.clear();
         for backend in order {
