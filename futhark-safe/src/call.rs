@@ -304,7 +304,7 @@ macro_rules! include_program {
             clippy::pedantic,
             reason = "names and shapes follow the Futhark program"
         )]
-        #[doc = concat!("The Futhark program `", stringify!($name), "`.")]
+        #[doc = include_str!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".md"))]
         $visibility mod $name {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
         }

@@ -21,6 +21,8 @@ pub struct Program {
     pub backend: Backend,
     /// The compiler that generated it.
     pub version: Version,
+    /// The documentation comment of the source file. Manifests have none.
+    pub doc: Option<String>,
     /// Members of the manifest that this version of the crate does not know.
     pub unknown: Unknown,
     pub(crate) types: Vec<Type>,

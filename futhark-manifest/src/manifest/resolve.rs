@@ -47,6 +47,7 @@ pub(crate) fn program(manifest: Manifest) -> Program {
         }
     });
     Program {
+        doc: None,
         backend: manifest.backend.parse().expect("the backend is known"),
         version: Version::new(manifest.version.as_deref().unwrap_or_default()),
         unknown: manifest.unknown,

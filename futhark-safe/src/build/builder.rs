@@ -220,6 +220,7 @@ impl Program {
                 &found.sources,
                 &symbols,
                 &mut cargo,
+                write,
             )?
         } else {
             let builds: Vec<Build> = backends.iter().copied().map(build).collect();
@@ -232,7 +233,7 @@ impl Program {
             let programs: Vec<_> = artifacts.iter().map(Artifact::program).collect();
             let symbols: Vec<_> = artifacts.iter().map(|a| a.symbol().to_owned()).collect();
             let sources = artifacts[0].sources();
-            let text = self.module(&name, &programs, sources, &symbols, &mut cargo)?;
+            let text = self.module(&name, &programs, sources, &symbols, &mut cargo, write)?;
             #[cfg(feature = "raw")]
             let text = match self.raw {
                 true => text + &super::raw::write(&name, &artifacts, write)?,
@@ -290,7 +291,7 @@ impl Program {
         }
     }
 
-    /// The text of the module. `programs` are those of the backends, and have one interface.
+    /// The text of the module, whose page is written. `programs` are those of the backends, and have one interface.
     fn module(
         &self,
         name: &str,
@@ -298,10 +299,14 @@ impl Program {
         sources: &[PathBuf],
         symbols: &[String],
         cargo: &mut Vec<String>,
+        write: impl Fn(&str, &str) -> Result<()>,
     ) -> Result<String> {
         cargo.extend(sources.iter().map(|file| watch(file)));
         let tuning = self.checked_tuning(programs, cargo)?;
         let module = Module::new(programs[0], self.serde);
+        let unnamed = module.unnamed_types().into_iter();
+        cargo.extend(unnamed.map(|what| format!("warning={}: {what}", self.source.display())));
+        write(&format!("{name}.md"), &module.page(name))?;
         Ok(module.text(name, symbols, tuning.as_ref()))
     }
 

@@ -99,7 +99,8 @@
 //! | any array of opaque values, since Futhark 0.25.36 | `new(&ctx, &[&a, &b])`, of higher rank `new_nd(&ctx, shape, &[&a, &b])`; `set([i], &a)` |
 //!
 //! A comment that begins with `-- |` at the start of a line documents the entry point or type after it,
-//! without its test blocks. Declarations in modules are left out.
+//! without its test blocks. Declarations in modules are left out. At the start of the source file, before an empty line,
+//! it documents the module, whose page also has an example: a call of the first entry point that has a comment.
 //!
 //! A struct that contains a tuple of more than twelve elements is only `Copy`, since the traits of such tuples
 //! are not in the standard library.
@@ -117,7 +118,8 @@
 //! * keywords become raw identifiers (`r#move`), those that cannot be raw get an underscore (`self_`)
 //! * types are written in camel case without punctuation, `[]` as `Array`: `[]pt` is `ArrayPt`,
 //!   `(f32, i32)` is `TupleF32I32`, `{x: f32}` is `XF32`, `circle:f32 | none:` is `CircleF32None`.
-//!   A long name is cut and gets a hash: name the type in Futhark to avoid this.
+//!   A long name is cut and gets a hash. Cargo prints a warning for a record or sum without a name that an entry point
+//!   takes or returns: name it in Futhark (`type options = {alpha: f64}`).
 //! * variants of sums are written as types: `#circle` is `Circle`
 //! * if several entry points, types, fields or variants would get one name, the one with that
 //!   name in Futhark keeps it, and the others get a hash of their own name: beside `f_prime`, `f'` is
@@ -209,14 +211,14 @@ mod records;
 
 pub use builder::Program;
 
-/// Generates the typed interface from a manifest, without tables. For tests of the generated code.
+/// Generates the typed interface from a manifest, without tables, and its page. For tests of the generated code.
 #[doc(hidden)]
 pub fn __module(
     name: &str,
     manifest: &str,
     serde: bool,
-) -> Result<String, futhark_manifest::Error> {
+) -> Result<[String; 2], futhark_manifest::Error> {
     let program = futhark_manifest::Manifest::parse(manifest)?.resolve()?;
     let module = module::Module::new(&program, serde);
-    Ok(module.text(name, &[], None))
+    Ok([module.text(name, &[], None), module.page(name)])
 }

@@ -1,5 +1,7 @@
 //! Writes the typed interface of a program: short, readable Rust without `unsafe`.
 
+use std::collections::BTreeSet;
+
 use futhark_manifest::{
     ElemType, EntryPoint, Field, FunctionList, OpaqueType, Program, Record, ResultForm, Structure,
     Type, TypeId, TypeRef,
@@ -29,6 +31,50 @@ impl<'a> Module<'a> {
                 false => &[],
             },
         }
+    }
+
+    /// The documentation of the module: the comment of the source file, and an example.
+    pub(super) fn page(&self, name: &str) -> String {
+        let page = docs::author_doc(self.program.doc.as_deref())
+            + &format!("The Futhark program `{name}`.\n");
+        let entries = self.program.entries();
+        // The author wants one with a comment to be found.
+        let documented = entries.iter().find(|entry| entry.doc.is_some());
+        let Some(entry) = documented.or(entries.first()) else {
+            return page;
+        };
+        let method = &names::of_entries(entries)[&entry.name];
+        let inputs = entry.inputs.iter().zip(names::of_parameters(entry));
+        let arguments = inputs.map(|(input, name)| match input.ty {
+            TypeRef::Type(_) if !input.unique => format!("&{name}"),
+            _ => name,
+        });
+        let arguments: Vec<_> = arguments.collect();
+        format!(
+            "{page}\n```text\nlet ctx = {name}::Context::new(&{name}::Config::new())?;\n\
+             let result = ctx.entry().{method}({})?;\n```\n",
+            arguments.join(", ")
+        )
+    }
+
+    /// A warning for each record or sum that an entry point takes or returns and whose Rust name is derived from its fields.
+    pub(super) fn unnamed_types(&self) -> BTreeSet<String> {
+        let mut warnings = BTreeSet::new();
+        for entry in self.program.entries() {
+            let results = entry.result_form(self.program).components();
+            let types = entry.inputs.iter().map(|input| input.ty).chain(results);
+            for id in types.filter_map(|ty| ty.as_type()) {
+                let name = &self.program.get(id).name;
+                // Tuples have no names in Futhark, and are tuples in Rust.
+                if name.contains(['{', ':', '|']) && !name.starts_with('(') {
+                    let rust = self.names.of(id);
+                    warnings.insert(format!(
+                        "the type `{name}` has no name, and is called `{rust}` in Rust: name it in Futhark, `type name = …`"
+                    ));
+                }
+            }
+        }
+        warnings
     }
 
     /// The text of the module. `symbols` are the tables of the program, `tuning` the values that GPU backends use.
@@ -376,5 +422,31 @@ fn tuple(items: impl Iterator<Item = String>) -> String {
     match &items[..] {
         [one] => one.clone(),
         _ => format!("({})", items.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futhark_manifest::Manifest;
+
+    use super::Module;
+
+    #[test]
+    fn records_and_sums_without_names_in_the_api_are_reported() {
+        let warnings = |manifest: &str| {
+            let program = Manifest::parse(manifest).and_then(|manifest| manifest.resolve());
+            Module::new(&program.unwrap(), false).unnamed_types()
+        };
+        let records = warnings(include_str!("../../tests/golden/records.json"));
+        let records: Vec<_> = records.iter().collect();
+        assert_eq!(records.len(), 1, "{records:?}");
+        assert!(records[0].contains("`{a:i64, b:bool}` has no name, and is called `AI64BBool`"));
+        let sums = warnings(include_str!("../../tests/golden/sums.json"));
+        assert!(
+            sums.iter().all(|warning| warning.contains(" | ")),
+            "{sums:?}"
+        );
+        let tuples = warnings(include_str!("../../tests/golden/tuples.json"));
+        assert!(tuples.is_empty(), "{tuples:?}");
     }
 }

@@ -34,10 +34,12 @@ fn main() {
         for path in manifests {
             let name = module_name(kind, &folder, &path);
             let text = std::fs::read_to_string(&path).expect("a manifest is text");
-            let module = futhark_safe::build::__module(&name, &text, name.ends_with("_serde"))
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let [module, page] =
+                futhark_safe::build::__module(&name, &text, name.ends_with("_serde"))
+                    .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let file = out.join(format!("{name}.rs"));
             std::fs::write(&file, module).expect("OUT_DIR can be written");
+            std::fs::write(out.join(format!("{name}.md")), page).expect("OUT_DIR can be written");
             if let Some(name) = name.strip_prefix("golden_") {
                 // For the tests in `refused`, whose crates have no OUT_DIR.
                 let _ = writeln!(
@@ -63,8 +65,10 @@ fn main() {
     );
     std::fs::write(out.join("modules.rs"), modules).expect("OUT_DIR can be written");
 
-    let many = futhark_safe::build::__module("many", &many(2000), false).expect("it is a manifest");
-    std::fs::write(out.join("many.rs"), many).expect("OUT_DIR can be written");
+    let many = futhark_safe::build::__module("many", &many(2000), false);
+    let [module, page] = many.expect("it is a manifest");
+    std::fs::write(out.join("many.rs"), module).expect("OUT_DIR can be written");
+    std::fs::write(out.join("many.md"), page).expect("OUT_DIR can be written");
 }
 
 /// A manifest with many entry points, called `e00000` and so on.

@@ -20,6 +20,7 @@ pub(super) fn read_documented(
     let mut program = read_program(file, text)?;
     let docs = Docs::of(source, sources);
     program.add_docs(|keyword, name| docs.comment(keyword, name).map(str::to_owned));
+    program.doc = docs.of_file;
     Ok(program)
 }
 

@@ -1,13 +1,18 @@
-//! The comments of declarations in the source: manifests have none for types, and none for entry points before 0.26.4.
+//! The comments of a source file and its declarations: manifests have none for files and types, and none for entry points
+//! before 0.26.4.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::lexer::{self, Kind};
 
-/// The comments of declarations, by keyword (`entry` or `type`) and name.
 #[derive(Default)]
-pub(super) struct Docs(BTreeMap<(&'static str, String), String>);
+pub(super) struct Docs {
+    /// The comment at the start of the source, if an empty line follows.
+    pub of_file: Option<String>,
+    /// The comments of declarations, by keyword (`entry` or `type`) and name.
+    of_declarations: BTreeMap<(&'static str, String), String>,
+}
 
 impl Docs {
     /// The comments in the source, then those of types in the other files, which may list the source too.
@@ -16,7 +21,7 @@ impl Docs {
         // The compiler has read them: without a file, only comments are missing.
         let text = |file: &Path| std::fs::read_to_string(file).unwrap_or_default();
         let mut docs = Docs::default();
-        docs.read(&text(source), &["entry", "type"]);
+        docs.of_file = docs.read(&text(source), &["entry", "type"]);
         for file in files.iter().filter(|file| *file != source) {
             docs.read(&text(file), &["type"]);
         }
@@ -24,12 +29,14 @@ impl Docs {
     }
 
     pub(super) fn comment(&self, keyword: &'static str, name: &str) -> Option<&str> {
-        let comment = self.0.get(&(keyword, name.to_owned()));
+        let comment = self.of_declarations.get(&(keyword, name.to_owned()));
         comment.map(String::as_str)
     }
 
-    /// Adds the comments of one file before these keywords. Declarations in modules are ignored.
-    fn read(&mut self, source: &str, keywords: &[&'static str]) {
+    /// Adds the comments of one file before these keywords, and returns that of the file. Declarations in modules are
+    /// ignored.
+    fn read(&mut self, source: &str, keywords: &[&'static str]) -> Option<String> {
+        let mut of_file = None;
         let mut tokens = lexer::tokens(source);
         let mut pending = None;
         let mut is_at_start = true;
@@ -44,6 +51,9 @@ impl Docs {
                     let mut after = source[token.at + token.text.len()..].lines().skip(1);
                     let is_of_file =
                         is_first && after.next().is_some_and(|line| line.trim().is_empty());
+                    if is_of_file {
+                        of_file = Some(content(token.text));
+                    }
                     pending = (!is_of_file).then_some(token.text);
                 }
                 "#[" => drop(tokens.find(|token| token.text == "]")),
@@ -53,7 +63,8 @@ impl Docs {
                         && let Some(comment) = pending
                         && let Some(name) = tokens.find(|token| token.kind == Kind::Name)
                     {
-                        let comments = self.0.entry((keyword, name.text.to_owned()));
+                        let name = (keyword, name.text.to_owned());
+                        let comments = self.of_declarations.entry(name);
                         comments.or_insert_with(|| content(comment));
                     }
                     pending = None;
@@ -65,6 +76,7 @@ impl Docs {
                 }
             }
         }
+        of_file
     }
 }
 
@@ -89,7 +101,7 @@ mod tests {
 
     fn docs(source: &str) -> Docs {
         let mut docs = Docs::default();
-        docs.read(source, &["entry", "type"]);
+        docs.of_file = docs.read(source, &["entry", "type"]);
         docs
     }
 
@@ -130,14 +142,14 @@ entry h = 2
 
     #[test]
     fn the_comment_of_a_file_is_not_that_of_its_first_declaration() {
-        assert_eq!(
-            docs("-- | Statistics.\n\nentry f = 1\n").comment("entry", "f"),
-            None
-        );
+        let file = docs("-- | Statistics.\n-- ==\n-- entry: f\n\nentry f = 1\n");
+        assert_eq!(file.of_file.as_deref(), Some("Statistics."));
+        assert_eq!(file.comment("entry", "f"), None);
         let later = docs("entry e = 1\n-- | Adds.\n\nentry f = 1\n");
         assert_eq!(later.comment("entry", "f"), Some("Adds."));
         let adjacent = docs("-- | The mean.\nentry f = 1\n");
         assert_eq!(adjacent.comment("entry", "f"), Some("The mean."));
+        assert_eq!(adjacent.of_file, None);
     }
 
     #[test]

@@ -34,6 +34,20 @@ fn entry_points(module: &Module) -> Vec<usize> {
 }
 
 #[test]
+fn the_page_of_a_module_has_an_example() {
+    let page = include_str!(concat!(env!("OUT_DIR"), "/golden_opaque_arrays_0_26.md"));
+    // Of the entry point with a comment.
+    assert_eq!(
+        page,
+        "The Futhark program `golden_opaque_arrays_0_26`.\n\n```text\n\
+         let ctx = golden_opaque_arrays_0_26::Context::new(&golden_opaque_arrays_0_26::Config::new())?;\n\
+         let result = ctx.entry().code(&c)?;\n```\n"
+    );
+    let page = include_str!(concat!(env!("OUT_DIR"), "/golden_nothing.md"));
+    assert_eq!(page, "The Futhark program `golden_nothing`.\n");
+}
+
+#[test]
 fn generated_code_has_no_unsafe() {
     for module in MODULES {
         let text = module

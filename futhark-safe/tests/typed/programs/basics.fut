@@ -1,4 +1,4 @@
--- Scalars, arrays, several results, consumption and errors, for the typed interface.
+-- | Scalars, arrays, several results, consumption and errors, for the typed interface.
 
 def table : [4]i32 = [10, 20, 30, 40]
 

@@ -15,6 +15,13 @@ fn comments_in_the_source_document_the_module() {
     let comment = module.find("/// The sum of two numbers, which wraps.\n");
     let method = module.find("pub fn add(");
     assert!(comment.is_some() && comment < method, "{module}");
+    let page = include_str!(concat!(env!("OUT_DIR"), "/basics.md"));
+    let example = "let result = ctx.entry().add(a, b)?;";
+    assert!(page.contains(example), "{page}");
+    assert!(
+        page.starts_with("Scalars, arrays, several results"),
+        "{page}"
+    );
 }
 
 #[test]
