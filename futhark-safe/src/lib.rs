@@ -94,6 +94,7 @@
 //! * Each opaque type gets a struct: records have a constructor and a method per field, sums also
 //!   get an enum of their variants, arrays of records are zipped from arrays. The documentation of your crate
 //!   shows them; the module `build` explains them (`cargo doc -p futhark-safe --features build`). [`Opaque`] has the methods that all of them share.
+//! * A call that only reads an argument also takes host data for it, such as a slice or a plain struct: see [`Observed`].
 //! * [`Opaque::store`] turns a value into bytes, for later or for another backend; see [`stored`].
 //!
 //! # State
