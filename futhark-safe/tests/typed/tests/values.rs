@@ -44,7 +44,8 @@ fn observed_arguments_can_be_behind_pointers() {
     each(|ctx: basics::Context| {
         let mut xs = ctx.array(&[1.0f32, 3.0]).unwrap();
         assert_eq!(ctx.entry().mean(&&xs).unwrap(), 2.0);
-        assert_eq!(ctx.entry().mean(&mut xs).unwrap(), 2.0);
+        let xs_by_mut = &mut xs;
+        assert_eq!(ctx.entry().mean(xs_by_mut).unwrap(), 2.0);
         let xs = Arc::new(Mutex::new(xs));
         assert_eq!(ctx.entry().mean(&xs.lock().unwrap()).unwrap(), 2.0);
         let xs = Rc::new(RefCell::new(Box::new([1.0, 3.0])));
