@@ -1,4 +1,4 @@
-//! The code blocks of the README, built and run as the package of a user.
+//! The code blocks of the README, and of the first program of the guide, built and run as the package of a user.
 
 use std::path::Path;
 
@@ -6,21 +6,30 @@ use super::package::{Package, compiler};
 
 #[test]
 fn the_program_of_the_readme_runs() {
+    runs("readme", "../README.md");
+}
+
+#[test]
+fn the_first_program_of_the_guide_runs() {
+    runs("guide", "guide/src/first-program.md");
+}
+
+fn runs(name: &str, page: &str) {
     if compiler().is_none() {
         return;
     }
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let readme = std::fs::read_to_string(readme).unwrap();
-    let package = Package::empty("readme");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let page = std::fs::read_to_string(page).unwrap();
+    let package = Package::empty(name);
     let mut expected = None;
     let mut files = Vec::new();
-    let parts: Vec<&str> = readme.split("\n```").collect();
+    let parts: Vec<&str> = page.split("\n```").collect();
     assert_eq!(parts.len() % 2, 1, "unterminated block");
     for block in parts.into_iter().skip(1).step_by(2) {
         let (language, text) = block.split_once('\n').unwrap();
         // The first line has the name of the file: `// src/main.rs`, `-- stats.fut`.
         let mark = match language {
-            "rust" => "// ",
+            "rust" | "rust,no_run" => "// ",
             "futhark" => "-- ",
             "toml" => "# ",
             _ => "no file",
@@ -43,7 +52,10 @@ fn the_program_of_the_readme_runs() {
             let text = text.replace(dependency, &format!("{:?}", env!("CARGO_MANIFEST_DIR")));
             package.write(name, &format!("{text}\n[workspace]\n"));
         } else {
-            package.write(name, &format!("{text}\n"));
+            // Without lines that rustdoc and mdBook hide.
+            let shown = text.lines().filter(|line| !line.starts_with("# "));
+            let lines: Vec<&str> = shown.collect();
+            package.write(name, &format!("{}\n", lines.join("\n")));
         }
     }
     files.sort();
