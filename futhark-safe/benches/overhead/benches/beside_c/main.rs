@@ -41,6 +41,8 @@ fn main() {
     let text = page::write(&sections);
     print!("{text}");
     if let Some(file) = std::env::var_os("FUTHARK_BENCH_PAGE") {
+        let picture = std::path::Path::new(&file).with_extension("svg");
         std::fs::write(file, text).expect("the file for the tables is writable");
+        std::fs::write(picture, page::plot(&sections)).expect("the file for the plot is writable");
     }
 }
