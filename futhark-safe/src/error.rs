@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use futhark_manifest::UnknownBackend;
+
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -326,6 +328,13 @@ impl Error {
     }
 }
 
+/// For `name.parse::<Backend>()?` in a function that returns this crate's errors.
+impl From<UnknownBackend> for Error {
+    fn from(error: UnknownBackend) -> Error {
+        Error::invalid("choose a backend", error.to_string())
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_ref().map(|source| &**source as _)
@@ -339,6 +348,14 @@ mod tests {
     fn place(text: &str) -> Option<String> {
         let error = Error::new(ErrorKind::Program, "call", "").with_c(Some(text.to_owned()), 2);
         error.place().map(|place| place.to_string())
+    }
+
+    #[test]
+    fn an_unknown_backend_is_a_mistake_of_the_caller() {
+        let parse = |name: &str| -> Result<futhark_manifest::Backend> { Ok(name.parse()?) };
+        assert!(parse("opencl").is_ok());
+        let error = parse("gpu").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn main() -> futhark_safe::Result<()> {
     );
 
     // Wrong sizes are an error, after which the context remains usable.
-    let error = ctx.entry().axpy(1.0, &xs, &ctx.array(&[1.0])?);
+    let error = ctx.entry().axpy(1.0, &xs, &[1.0]);
     println!("error: {}", error.expect_err("the lengths differ"));
     Ok(())
 }

@@ -90,9 +90,7 @@ fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
         let (up, down) = (world.rank() - 1, world.rank() + 1);
         let below = exchange(world, &first, up, down, &last);
         let above = exchange(world, &last, down, up, &first);
-        block = ctx
-            .entry()
-            .step(&ctx.array(&above)?, &block, &ctx.array(&below)?)?;
+        block = ctx.entry().step(&above, &block, &below)?;
     }
     let mut hottest = 0.0;
     let of_block = ctx.entry().hottest(&block)?;

@@ -25,7 +25,7 @@ fn signal(number: usize) -> (i64, Vec<f32>) {
 
 /// The period that the program finds.
 fn period(ctx: &Context, signal: &[f32]) -> CallResult<i64> {
-    ctx.entry().period(400, &ctx.array(signal)?)
+    ctx.entry().period(400, signal)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
