@@ -42,7 +42,8 @@ fn a_packaged_library_builds_without_futhark() {
         return;
     }
     let safe = env!("CARGO_MANIFEST_DIR");
-    let ours = format!("futhark-safe = {{ version = \"0.1.0\", path = {safe:?} }}\n");
+    let version = env!("CARGO_PKG_VERSION");
+    let ours = format!("futhark-safe = {{ version = {version:?}, path = {safe:?} }}\n");
     let built = ours.replace(" }", ", default-features = false, features = [\"build\"] }");
     let dependencies = format!("[dependencies]\n{ours}\n[build-dependencies]\n{built}");
     // Folders may have any name.
