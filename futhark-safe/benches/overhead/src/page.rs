@@ -183,7 +183,7 @@ pub fn plot(sections: &[Section]) -> String {
                  <text x=\"{:.0}\" y=\"{middle}\">{ratio:.2}</text>\n",
                 LEFT - 8,
                 y + 3,
-                LEFT as f64 + length + 6.0,
+                LEFT as f64 + length.max(WIDTH / 1.5) + 6.0,
             );
             y += ROW;
         }
