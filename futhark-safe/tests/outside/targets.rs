@@ -75,7 +75,7 @@ const PRINTS: &str = r#"
     }
     let saved = std::fs::read("checkpoint").expect("the file is readable");
     let saved = futhark_safe::Untrusted::from_bytes(&saved)?.accept()?;
-    println!("{}", more.entry().far(&more.restore(&saved)?)?);
+    println!("{}", more.entry().far(&more.restore::<more::ArrayPoint>(&saved)?)?);
     for n in [-3, 1 << 50, 3] {
         println!("{:?}", more.entry().ones(n).and_then(|ones| ones.to_vec()));
     }
