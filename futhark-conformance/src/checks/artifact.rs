@@ -23,9 +23,16 @@ pub fn manifest(artifact: &Artifact) -> CheckResult {
     if let Some(warning) = manifest.warnings().first() {
         mismatch!("unknown part of the manifest: {warning}");
     }
-    let program = manifest.resolve().map_err(|error| wrong(&error))?;
+    let mut program = manifest.resolve().map_err(|error| wrong(&error))?;
+    // The comments of the source are not in the manifest.
+    let documented = artifact.program();
+    program.doc.clone_from(&documented.doc);
+    program.add_docs(|keyword, name| match keyword {
+        "type" => documented.get(documented.type_named(name)?).doc.clone(),
+        _ => documented.entry(name)?.doc.clone(),
+    });
     ensure!(
-        &program == artifact.program(),
+        &program == documented,
         "the manifest in the library differs from the one the compiler wrote"
     );
     let names: BTreeSet<&str> = program.functions().map(|function| function.name).collect();
