@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     match make(&args) {
         Ok(made) => {
             eprint!("{}", made.warnings);
-            // A closed pipe is no failure: the files exist.
+            // The files exist, so a closed pipe does not matter.
             let _ = writeln!(std::io::stdout(), "{}", made.library.display());
             ExitCode::SUCCESS
         }

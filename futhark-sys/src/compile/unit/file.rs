@@ -23,7 +23,7 @@ macro_rules! fixed_files {
 pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
     "futhark_table.h" "fut_settings.def" "fut_hooks.h" "fut_failing.h" "fut_guard.h" "fut_workers.h" "fut_sizes.h"
     "fut_devices.h" "fut_config.h" "fut_calls.h" "fut_wrappers.h" "fut_windows.h" "override/assert.h"
-    "fut_library.h"
+    "fut_library.h" "fut_library_contexts.h"
 };
 
 pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
