@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::PoisonError;
 
 use crate::array::Array;
 use crate::call::{HasArray, Value as _};
@@ -130,7 +129,7 @@ impl<T: Element> Download<T> {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument): the batch has not ended, or has failed.
     pub fn into_vec(self) -> Result<Vec<T>> {
-        let elements = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let elements = ffi::sync::lock(&self.0).take();
         elements.ok_or_else(|| {
             let message = "the batch that reads the array has not ended, or has failed";
             Error::invalid("download", message)

@@ -25,7 +25,7 @@ use half::f16;
 use crate::context::{Context, Program};
 use crate::elem::{Element, sealed::Scalar as _};
 use crate::error::Result;
-use crate::ffi::{Handle, Input, Output};
+use crate::ffi::{Core, Handle, Input, Output};
 
 /// The program has arrays with elements of type `T` and rank `R`.
 ///
@@ -259,7 +259,7 @@ pub fn get<P: Program, T: Receive, const N: usize>(
     inputs: [Input<'_>; N],
 ) -> Result<T> {
     let mut output = T::output();
-    context.core().call(function, inputs, &mut [&mut output])?;
+    Core::call(context.core(), function, inputs, &mut [&mut output])?;
     Ok(T::finish(&mut output))
 }
 
@@ -277,7 +277,7 @@ pub fn parts<V: Value, const OUT: usize>(
     outputs: &mut [&mut Output; OUT],
 ) -> Result<()> {
     let core = value.handle().core();
-    core.call(function, [observed(value)], outputs)
+    Core::call(core, function, [observed(value)], outputs)
 }
 
 /// Includes the program `$name` that the build script compiled, as module `$name`.

@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use futhark_manifest::Backend;
 use futhark_sys::table::Table;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::ffi::sync::Arc;
 use crate::ffi::{self, Core, Input, LinkedTable, Output, backend_of};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};
@@ -354,7 +354,7 @@ impl<P: Program> Context<P> {
         inputs: [Input<'_>; IN],
         outputs: &mut [&mut Output; OUT],
     ) -> Result<()> {
-        self.started.core.call(function, inputs, outputs)
+        Core::call(&self.started.core, function, inputs, outputs)
     }
 }
 

@@ -9,13 +9,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use futhark_manifest::Backend;
 
 use crate::call::{Receive, Value};
 use crate::context::{Context, Linked as _, Program};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ffi::sync::Arc;
 use crate::ffi::{Core, Lent, Output, backend_of};
 
 /// The C type of contexts, `struct futhark_context`, of one program and backend.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::Arc;
 
 use futhark_manifest::{ElemType, Structure, TypeKind, TypeRef};
 
@@ -13,6 +12,7 @@ use super::value::{Arg, Array, Opaque, Value};
 use crate::batch::Download;
 use crate::elem::Element;
 use crate::error::{Error, Result};
+use crate::ffi::sync::Arc;
 use crate::ffi::{self, Core, RawMemory};
 use crate::observe::Device;
 use crate::observe::{Copies, MemoryUse};

@@ -1,7 +1,5 @@
 //! Values whose types are known only at run time.
 
-use std::sync::Arc;
-
 use futhark_manifest::{ElemType, TypeKind, TypeRef};
 use half::f16;
 
@@ -9,6 +7,7 @@ use super::library::Library;
 use crate::elem::Scalar8;
 use crate::elem::sealed::Scalar as _;
 use crate::error::Result;
+use crate::ffi::sync::Arc;
 use crate::ffi::{self, Core, Handle, Input, Output};
 
 /// Any value.
@@ -199,7 +198,7 @@ impl Library {
         });
         let mut outputs: Vec<Output> = outputs.collect();
         let mut places: Vec<&mut Output> = outputs.iter_mut().collect();
-        core.call_dynamic(self.function(cfun)?, inputs, &mut places)?;
+        Core::call_dynamic(core, self.function(cfun)?, inputs, &mut places)?;
         let values = outputs.into_iter().zip(results);
         let values = values.map(|(mut output, ty)| match ty {
             TypeRef::Scalar(elem) => Value::Scalar(Scalar::from_c(elem, output.to_scalar())),

@@ -106,14 +106,14 @@ fn close_reports_pending_failures() {
     let (world, core) = world_and_core(Flavour::Gpu);
     let xs = ints(&core, &[1, 2]);
     let failed = bad_gather_of(&core, &xs);
-    let (core, error) = core.close().unwrap_err();
+    let (core, error) = Core::close(core).unwrap_err();
     assert!(error.to_string().contains("other handle"), "{error}");
     drop((xs, failed));
-    let (core, error) = core.close().unwrap_err();
+    let (core, error) = Core::close(core).unwrap_err();
     assert_eq!(error.operation(), "close");
     is_invalid(Err::<(), _>(error));
     assert_eq!(world.contexts(), 1, "it was handed back");
-    core.close().unwrap();
+    Core::close(core).unwrap();
     assert_eq!(world.contexts(), 0);
 }
 

@@ -23,7 +23,6 @@ mod threads;
 mod views;
 mod walk;
 
-use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -33,6 +32,7 @@ use futhark_manifest::ElemType;
 
 use crate::call::scalar;
 use crate::elem::sealed::Scalar as _;
+use crate::ffi::sync::Arc;
 use crate::ffi::{self, Core, Handle, Input, Output, Setting};
 use crate::{ErrorKind, Result};
 
@@ -161,7 +161,7 @@ fn call<'a>(
     inputs: impl IntoIterator<Item = Input<'a>>,
     outputs: &mut [&mut Output],
 ) -> Result<()> {
-    core.call_dynamic(function, inputs.into_iter().collect(), outputs)
+    Core::call_dynamic(core, function, inputs.into_iter().collect(), outputs)
 }
 
 fn total(core: &Arc<Core>, array: &Handle) -> Result<i32> {

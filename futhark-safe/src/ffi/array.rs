@@ -5,13 +5,13 @@ use std::ffi::c_void;
 use std::fmt;
 use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 use futhark_manifest::{Backend, ElemType};
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::buffer::{leak_if_lost, try_vec};
 use super::context::{Core, Transfers};
+use super::sync::Arc;
 use super::table::{backend_of, unsupported};
 use super::trace::{self, Copied, expect_none_held};
 use super::value::{Handle, make_unique};
@@ -294,7 +294,7 @@ pub(super) unsafe fn create_from(
     // SAFETY: T; the type has as many dimensions as `shape`, their product is `len`, and
     // `data` holds as many elements of its element type; S: it is copied when this returns, or when the
     // batch has ended.
-    unsafe { core.make(ty, NEW, create, &input, [], batch) }
+    unsafe { Core::make(core, ty, NEW, create, &input, [], batch) }
 }
 
 #[cfg(feature = "dynamic")]
@@ -735,5 +735,5 @@ pub(crate) unsafe fn borrow(
     let borrow = borrow.ok_or_else(|| unsupported(array, OPERATION))?;
     let input = [pointer.cast_const(), for_c(shape)];
     // SAFETY: T; the type has as many dimensions as `shape`; the caller promises the rest.
-    unsafe { core.make(ty, OPERATION, borrow, &input, [], None) }
+    unsafe { Core::make(core, ty, OPERATION, borrow, &input, [], None) }
 }

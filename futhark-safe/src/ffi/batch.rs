@@ -17,13 +17,13 @@
 use std::borrow::Cow;
 use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use futhark_manifest::ElemType;
 
 use super::array::{READ, complete, create_from, expect_length, length_of, read_to};
 use super::buffer::try_vec;
 use super::context::{Core, Transfers};
+use super::sync::{Arc, Mutex, PoisonError, lock};
 use super::trace::expect_none_held;
 use super::value::Handle;
 use crate::elem::Element;
@@ -96,8 +96,7 @@ impl<'env> Batch<'env> {
     }
 
     fn keep(&self, complete: impl FnOnce() + Send + 'env) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push(Box::new(complete));
+        lock(&self.kept).push(Box::new(complete));
     }
 
     /// Frees the memory of a transfer that failed, unless the context was lost: the device may still
@@ -150,7 +149,7 @@ impl<'env> Batch<'env> {
         let n = self.length::<T>(array)?;
         let place = Arc::clone(place);
         self.read_buffer(array, n, move |elements| {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(elements);
+            *lock(&place) = Some(elements);
         })
     }
 

@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
 
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::array::describe;
 use super::context::{Core, Failed, Locked, Stage};
+use super::sync::Arc;
 use super::trace::{self, Copied};
 use super::value::{Handle, make_unique, returned};
 use crate::elem::Scalar8;
@@ -52,7 +52,7 @@ impl Input<'_> {
 
     /// The pointer for C. Null: the call refuses the argument, and `Core::refusal` tells why.
     #[inline]
-    fn pointer(&self, core: &Arc<Core>, slot: &c::Slot) -> *const c_void {
+    fn pointer(&self, core: &Core, slot: &c::Slot) -> *const c_void {
         match self {
             Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
                 ptr::from_ref(&scalar.bytes).cast()
@@ -63,7 +63,7 @@ impl Input<'_> {
     }
 
     #[inline(never)] // One test finds scalars, where the compiler would make a table of jumps.
-    fn value_pointer(&self, core: &Arc<Core>, slot: &c::Slot) -> *const c_void {
+    fn value_pointer(&self, core: &Core, slot: &c::Slot) -> *const c_void {
         let handle = match self {
             Input::Scalar(_) => return ptr::null(),
             Input::Observed(_) if slot.flags & FUT_CONSUMED != 0 => return ptr::null(),
@@ -149,31 +149,31 @@ impl Core {
     /// [`ErrorKind::WrongContext`]. Otherwise the failure of the call.
     #[inline]
     pub(crate) fn call<const IN: usize, const OUT: usize>(
-        self: &Arc<Core>,
+        core: &Arc<Core>,
         function: usize,
         mut inputs: [Input<'_>; IN],
         outputs: &mut [&mut Output; OUT],
     ) -> Result<()> {
         let (arguments, places) = (&mut [ptr::null(); IN], &mut [ptr::null_mut(); OUT]);
-        self.call_with(function, &mut inputs, outputs, arguments, places)
+        Core::call_with(core, function, &mut inputs, outputs, arguments, places)
     }
 
     /// As [`call`](Self::call), with lists of any length.
     #[cfg(feature = "dynamic")]
     pub(crate) fn call_dynamic(
-        self: &Arc<Core>,
+        core: &Arc<Core>,
         function: usize,
         mut inputs: Vec<Input<'_>>,
         outputs: &mut [&mut Output],
     ) -> Result<()> {
         let arguments = &mut vec![ptr::null(); inputs.len()];
         let places = &mut vec![ptr::null_mut(); outputs.len()];
-        self.call_with(function, &mut inputs, outputs, arguments, places)
+        Core::call_with(core, function, &mut inputs, outputs, arguments, places)
     }
 
     /// `arguments` and `places` have the lengths of `inputs` and `outputs`.
     fn call_with(
-        self: &Arc<Core>,
+        core: &Arc<Core>,
         number: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [&mut Output],
@@ -182,7 +182,7 @@ impl Core {
     ) -> Result<()> {
         // Records a copy when it is dropped; declared first, so that this happens after the lock is released.
         let mut copied = Copied::default();
-        let Some(function) = self.table().functions().get(number) else {
+        let Some(function) = core.table().functions().get(number) else {
             let message = "the program has no function of this number";
             return Err(Error::invalid("call", message));
         };
@@ -190,12 +190,13 @@ impl Core {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
         let (arguments, places) = (&mut arguments[..inputs.len()], &mut places[..outputs.len()]);
-        let consumes = self.check_inputs(function, inputs, arguments)?;
+        let consumes = core.check_inputs(function, inputs, arguments)?;
         let mut has_values = false;
         let results = places.iter_mut().zip(outputs.iter_mut());
         for (i, ((place, output), slot)) in results.zip(function.outputs()).enumerate() {
             if output.ty != slot.type_ {
-                return Err(self.wrong_result(function, i, output.ty));
+                let what = format!("result {i}");
+                return Err(core.wrong_type(function.label(), &what, slot.type_, output.ty));
             }
             if output.is_value() {
                 has_values = true;
@@ -207,12 +208,12 @@ impl Core {
         }
         let handles = || inputs.iter().filter_map(Input::handle);
         let label = || function.label();
-        let _span = trace::call(self.table(), label, || handles().map(describe));
+        let _span = trace::call(core.table(), label, || handles().map(describe));
 
-        let mut locked = self.locked();
+        let mut locked = core.locked();
         locked.expect_valid(handles().map(Handle::serial))?;
         if consumes {
-            self.make_all_unique(&mut locked, function, inputs, arguments, &mut copied)?;
+            core.make_all_unique(&mut locked, function, inputs, arguments, &mut copied)?;
         }
         let call = function.raw().call.expect("every function can be called");
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
@@ -225,7 +226,7 @@ impl Core {
         let received = match has_values {
             // SAFETY: T: after success each place for a value holds a new one of the slot's type, which is the
             // output's.
-            true => unsafe { self.receive(&mut locked, function, inputs, outputs) },
+            true => unsafe { receive(core, &mut locked, function, inputs, outputs) },
             false => Ok(()),
         };
         if consumes {
@@ -238,7 +239,7 @@ impl Core {
     /// Makes each argument that the call may overwrite the only reference to its memory.
     #[inline(never)] // It would take registers from calls that consume nothing.
     fn make_all_unique(
-        self: &Arc<Core>,
+        &self,
         locked: &mut Locked<'_>,
         function: &'static c::Function,
         inputs: &mut [Input<'_>],
@@ -262,47 +263,10 @@ impl Core {
         self.check_inputs(function, inputs, arguments).map(drop)
     }
 
-    /// Takes the values among the results.
-    ///
-    /// # Safety
-    /// The place of each output for a value holds a new one of its type, or is null.
-    #[inline(never)] // It would take registers from calls that return scalars.
-    unsafe fn receive(
-        self: &Arc<Core>,
-        locked: &mut Locked<'_>,
-        function: &'static c::Function,
-        inputs: &[Input<'_>],
-        outputs: &mut [&mut Output],
-    ) -> Result<()> {
-        let serial = if !function.is_entry_point() {
-            // Parts of values, or values made of them: complete when those are.
-            let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
-            serials.max().unwrap_or(0)
-        } else if outputs.iter().all(|output| output.is_value()) {
-            locked.record_pending(function.label())
-        } else {
-            // The C side has waited for them.
-            0
-        };
-        let mut received = Ok(());
-        for output in outputs.iter_mut().filter(|output| output.is_value()) {
-            match returned(output.place, || function.label().into()) {
-                Ok(value) => {
-                    locked.progress().hold(serial);
-                    let (core, ty) = (Arc::clone(self), output.ty - FUT_FIRST_TYPE);
-                    // SAFETY: the caller promises it.
-                    output.handle = Some(unsafe { Handle::new(core, value, ty, serial) });
-                }
-                Err(error) => received = Err(error),
-            }
-        }
-        received
-    }
-
     /// Checks all arguments, and writes their pointers for C. Returns whether the call consumes one.
     #[inline]
     fn check_inputs(
-        self: &Arc<Core>,
+        &self,
         function: &c::Function,
         inputs: &[Input<'_>],
         arguments: &mut [*const c_void],
@@ -320,7 +284,7 @@ impl Core {
 
     /// The error about the first argument without a [pointer](Input::pointer).
     #[cold]
-    fn refusal(self: &Arc<Core>, function: &c::Function, inputs: &[Input<'_>]) -> Error {
+    fn refusal(&self, function: &c::Function, inputs: &[Input<'_>]) -> Error {
         let mut slots = inputs.iter().zip(function.inputs()).enumerate();
         let refused = slots.find(|(_, (input, slot))| input.pointer(self, slot).is_null());
         let (i, (input, slot)) = refused.expect("an argument was refused");
@@ -346,12 +310,6 @@ impl Core {
         })
     }
 
-    #[cold]
-    fn wrong_result(&self, function: &c::Function, i: usize, got: u32) -> Error {
-        let expected = function.outputs()[i].type_;
-        self.wrong_type(function.label(), &format!("result {i}"), expected, got)
-    }
-
     fn type_name(&self, number: u32) -> &'static str {
         let name = match number.checked_sub(FUT_FIRST_TYPE) {
             None => ElemType::ALL.get(number as usize).map(|elem| elem.as_str()),
@@ -375,6 +333,43 @@ impl Core {
         );
         Error::invalid(operation, message)
     }
+}
+
+/// Takes the values among the results.
+///
+/// # Safety
+/// The place of each output for a value holds a new one of its type, or is null.
+#[inline(never)] // It would take registers from calls that return scalars.
+unsafe fn receive(
+    core: &Arc<Core>,
+    locked: &mut Locked<'_>,
+    function: &'static c::Function,
+    inputs: &[Input<'_>],
+    outputs: &mut [&mut Output],
+) -> Result<()> {
+    let serial = if !function.is_entry_point() {
+        // Parts of values, or values made of them: complete when those are.
+        let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
+        serials.max().unwrap_or(0)
+    } else if outputs.iter().all(|output| output.is_value()) {
+        locked.record_pending(function.label())
+    } else {
+        // The C side has waited for them.
+        0
+    };
+    let mut received = Ok(());
+    for output in outputs.iter_mut().filter(|output| output.is_value()) {
+        match returned(output.place, || function.label().into()) {
+            Ok(value) => {
+                locked.progress().hold(serial);
+                let (core, ty) = (Arc::clone(core), output.ty - FUT_FIRST_TYPE);
+                // SAFETY: the caller promises it.
+                output.handle = Some(unsafe { Handle::new(core, value, ty, serial) });
+            }
+            Err(error) => received = Err(error),
+        }
+    }
+    received
 }
 
 #[cold]

@@ -25,15 +25,15 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread::{self, ThreadId};
 
 use futhark_sys::table::{self as c, Table};
 
 use super::progress::{Progress, Serial, Unchecked};
 use super::settings::{Log, Setting};
-use super::table::{copy_text, required};
+use super::sync::atomic::{AtomicBool, Ordering};
+use super::sync::thread::{self, ThreadId};
+use super::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, lock};
+use super::table::{copy_text, no_memory, required};
 use super::trace::count_held;
 use crate::error::{Call, Error, ErrorKind, Origin, Result};
 use crate::observe::Copies;
@@ -86,14 +86,10 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    fn serials(&self) -> MutexGuard<'_, Option<Vec<Serial>>> {
-        self.serials.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records a transfer that was started, and returns the serial of its result.
     fn started(&self, locked: &mut Locked<'_>, call: &'static str) -> Serial {
         let serial = locked.record_pending(call);
-        if let Some(serials) = &mut *self.serials()
+        if let Some(serials) = &mut *lock(&self.serials)
             && serials.last() != Some(&serial)
         {
             locked.progress().hold(serial);
@@ -146,10 +142,7 @@ impl Core {
         let new = required(table.raw().context_new);
         // SAFETY: T; `for_c` has this length, and its text lives in `settings`.
         let context = unsafe { new(for_c.as_ptr(), for_c.len() as u32, &raw mut status) };
-        let Some(context) = NonNull::new(context) else {
-            let message = "no memory for a context";
-            return Err(Error::new(ErrorKind::OutOfMemory, "context", message));
-        };
+        let context = NonNull::new(context).ok_or_else(|| no_memory("context"))?;
         let core = Core {
             table,
             context,
@@ -208,7 +201,7 @@ impl Core {
     /// Takes the lock, without the check for plain calls, which panics.
     pub(super) fn locked_at_once(&self) -> Locked<'_> {
         // A panic leaves the state whole: what it protects is the C side, whose calls do not panic.
-        self.hold(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.hold(lock(&self.state))
     }
 
     #[inline]
@@ -232,11 +225,7 @@ impl Core {
 
     /// The thread that the context is lent to, if any. It holds the lock.
     pub(super) fn lent(&self) -> MutexGuard<'_, Option<ThreadId>> {
-        self.lent_to.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn dropped(&self) -> MutexGuard<'_, Vec<ToFree>> {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lent_to)
     }
 
     /// Whether the context is lost, or an error is deferred. Then a call is needed, which reports that.
@@ -251,7 +240,7 @@ impl Core {
         if let Some(mut locked) = self.try_locked() {
             return locked.free(&to_free);
         }
-        self.dropped().push(to_free);
+        lock(&self.dropped).push(to_free);
         self.free_dropped();
     }
 
@@ -295,7 +284,7 @@ impl Core {
         if let Some(batch) = batch
             && self.table.is_gpu()
         {
-            batch.serials().get_or_insert_default();
+            lock(&batch.serials).get_or_insert_default();
         }
         // SAFETY: L; as the caller promises.
         unsafe { locked.call(call, out, input, || operation.into()) }?;
@@ -535,7 +524,7 @@ impl Locked<'_> {
     #[cold]
     fn free_list(&mut self) {
         while self.core.any_dropped.swap(false, Ordering::AcqRel) {
-            let dropped = std::mem::take(&mut *self.core.dropped());
+            let dropped = std::mem::take(&mut *lock(&self.core.dropped));
             dropped.iter().for_each(|dropped| self.free(dropped));
         }
     }

@@ -83,6 +83,7 @@ mod plain;
 mod progress;
 mod records;
 mod settings;
+pub(crate) mod sync;
 mod table;
 mod trace;
 mod value;

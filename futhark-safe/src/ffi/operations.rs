@@ -1,30 +1,30 @@
 //! Operations on a context that have no values for arguments or results.
 
 use std::ffi::{c_char, c_void};
-use std::sync::Arc;
 
 use futhark_sys::table as c;
 
 use super::context::Core;
+use super::sync::Arc;
 use super::table::{no_memory, required, take_text};
 use crate::error::{Error, Result, counted};
 
 impl Core {
     /// Frees the context, unless it is still in use or a failure was not reported yet.
-    pub(crate) fn close(self: Arc<Core>) -> Result<(), (Arc<Core>, Error)> {
+    pub(crate) fn close(core: Arc<Core>) -> Result<(), (Arc<Core>, Error)> {
         // Without another `Arc`, nothing can clone this one concurrently.
-        let others = Arc::strong_count(&self) - 1;
+        let others = Arc::strong_count(&core) - 1;
         if others > 0 {
             let message = format!(
                 "the context has {}, such as values or clones; drop them first",
                 counted(others, "other handle")
             );
             let error = Error::invalid("close", message);
-            return Err((self, error));
+            return Err((core, error));
         }
-        match self.simple("close", |raw| raw.sync) {
+        match core.simple("close", |raw| raw.sync) {
             Ok(()) => Ok(()),
-            Err(error) => Err((self, error)),
+            Err(error) => Err((core, error)),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Arc;
-use std::thread;
 
 use super::context::{Core, Locked};
+use super::sync::{Arc, thread};
 use super::table::required;
 use super::trace::count_held;
 use super::value::Handle;

@@ -7,7 +7,6 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, Column, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
@@ -18,6 +17,7 @@ use super::array::{
 };
 use super::buffer::try_vec;
 use super::context::Core;
+use super::sync::Arc;
 use super::table::unsupported;
 use super::trace::{self, Copied};
 use super::value::{Handle, make_unique, returned};
@@ -34,7 +34,7 @@ pub(crate) fn index_value(array: &Handle, indices: &[i64], bounds: Bounds) -> Re
     let core = array.core();
     // SAFETY: T: the result is a new value of the array's element type; V; there are as many
     // indices as dimensions; T: outside of the array the C function reads nothing and fails.
-    unsafe { core.make(elem, "index", index, &input, [array], None) }
+    unsafe { Core::make(core, elem, "index", index, &input, [array], None) }
 }
 
 /// Makes an array of `types()[ty]` from elements in row-major order, which are copied.
@@ -78,7 +78,7 @@ pub(crate) fn create_of_values(
     // SAFETY: T; V: each pointer is a live value of the element type and this context, and
     // there are as many as the product of the dimensions, of which there are as many as the type has;
     // S: they are read when this returns.
-    let made = unsafe { core.make(ty, OPERATION, create, &input, uses, None) };
+    let made = unsafe { Core::make(core, ty, OPERATION, create, &input, uses, None) };
     made.map_err(|error| error.into_kind_if_silent(ErrorKind::InvalidArgument))
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn unit(core: &Arc<Core>, ty: u32) -> Result<Handle> {
     let input = [BYTES.as_ptr().cast()];
     // SAFETY: T; the type is one bool, and the bytes are one bool in the runtime's format;
     // S: they are read when this returns.
-    unsafe { core.make(ty, "unit", restore, &input, [], None) }
+    unsafe { Core::make(core, ty, "unit", restore, &input, [], None) }
 }
 
 /// The number of the element type, if the type is an array of opaque values.

@@ -72,14 +72,14 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::ptr::NonNull;
-use std::sync::Arc;
+use std::ptr::{self, NonNull};
 
 use futhark_sys::table::{self as c, FUT_FIRST_TYPE};
 
 use super::buffer::{leak_if_lost, try_vec};
 use super::context::{Core, Locked, ToFree, Transfers};
 use super::progress::Serial;
+use super::sync::Arc;
 use super::trace;
 use crate::error::{Call, Error, ErrorKind, Result};
 
@@ -190,13 +190,13 @@ impl Handle {
     #[inline]
     pub(super) fn expect(
         &self,
-        core: &Arc<Core>,
+        core: &Core,
         ty: u32,
         operation: impl Fn() -> &'static str,
         what: impl Fn() -> String,
     ) -> Result<*mut c_void> {
         // The context first, since type numbers of different tables cannot be compared.
-        if !Arc::ptr_eq(&self.core, core) {
+        if !ptr::eq(&*self.core, core) {
             let what = what();
             let message =
                 format!("{what} belongs to another context; values cannot pass between contexts");
@@ -215,8 +215,8 @@ impl Handle {
 
     /// Whether it is of this context and of type `types()[ty]`.
     #[inline]
-    pub(super) fn is_of(&self, core: &Arc<Core>, ty: u32) -> bool {
-        Arc::ptr_eq(&self.core, core) && self.ty == ty
+    pub(super) fn is_of(&self, core: &Core, ty: u32) -> bool {
+        ptr::eq(&*self.core, core) && self.ty == ty
     }
 
     #[inline]
@@ -308,7 +308,7 @@ pub(super) fn make_unique(
         return Ok(false);
     }
     let duplicate = ty.duplicate.expect("every type can be duplicated");
-    let mut copy: *mut c_void = std::ptr::null_mut();
+    let mut copy: *mut c_void = ptr::null_mut();
     let out = [(&raw mut copy).cast()];
     // SAFETY: T and L; V; `copy` is the place of the result.
     unsafe { locked.call(duplicate, &out, &[value.cast_const()], &operation) }?;
@@ -329,7 +329,7 @@ impl Core {
     /// returns; `input` holds its arguments. With a batch, `input` says that a later call waits, and what the call
     /// reads stays until the batch ends.
     pub(super) unsafe fn make<'v>(
-        self: &Arc<Core>,
+        from: &Arc<Core>,
         ty: u32,
         operation: &'static str,
         call: c::Call,
@@ -338,13 +338,13 @@ impl Core {
         batch: Option<&Transfers>,
     ) -> Result<Handle> {
         // Before the call: an atomic operation after it would wait until the call's writes have reached the cache.
-        let core = Arc::clone(self);
-        let mut value: *mut c_void = std::ptr::null_mut();
+        let core = Arc::clone(from);
+        let mut value: *mut c_void = ptr::null_mut();
         let out = [(&raw mut value).cast()];
         let serials = uses.into_iter().map(Handle::serial);
         // SAFETY: the caller promises it; `value` is the place of the result.
         let (mut locked, serial) =
-            unsafe { self.run(operation, call, &out, input, serials, batch) }?;
+            unsafe { from.run(operation, call, &out, input, serials, batch) }?;
         let value = returned(value, || operation.into())?;
         locked.progress().hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.
@@ -357,9 +357,9 @@ pub(crate) fn duplicate(value: &Handle) -> Result<Handle> {
     let duplicate = value.table_type().raw().duplicate;
     let duplicate = duplicate.expect("every type can be duplicated");
     let original = [value.value("copy")?.cast_const()];
-    let core = value.core();
+    let (core, ty) = (value.core(), value.ty());
     // SAFETY: T; V: a successful `duplicate` returns a new, complete value of the same type.
-    unsafe { core.make(value.ty(), "copy", duplicate, &original, [value], None) }
+    unsafe { Core::make(core, ty, "copy", duplicate, &original, [value], None) }
 }
 
 /// The bytes of an opaque value, with its program and type.
@@ -448,7 +448,7 @@ pub(crate) fn restore(core: &Arc<Core>, stored: &Bytes) -> Result<Handle> {
     // SAFETY: T; `Bytes` holds what `store` wrote for the same type of the same program
     // (source, compiler and layout agree), so lengths and sizes in it are correct; S: it was
     // read when this returns.
-    let made = unsafe { core.make(ty as u32, "restore", restore, &input, [], None) };
+    let made = unsafe { Core::make(core, ty as u32, "restore", restore, &input, [], None) };
     // The runtime compares element types itself (`check_body` in `stored` cannot tell f16 from u16) and fails
     // without a text; a failing device sets one.
     made.map_err(|error| error.into_kind_if_silent(ErrorKind::Restore))

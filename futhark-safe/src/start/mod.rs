@@ -5,7 +5,6 @@ mod device_code;
 mod known_bad;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use futhark_manifest::Backend;
 use futhark_sys::table::{self as c, Table};
@@ -16,6 +15,7 @@ use device_code::{CodeFile, Turn};
 use known_bad::reject_known_bad;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::ffi::sync::Arc;
 use crate::ffi::{self, Core, Setting};
 use crate::tuning;
 
@@ -25,14 +25,14 @@ pub(crate) struct Started {
     pub core: Arc<Core>,
     pub backend: Backend,
     /// Settings that have no effect.
-    pub warnings: Arc<[String]>,
+    pub warnings: Arc<Vec<String>>,
     /// The backends that were tried before.
-    pub refused: Arc<[(Backend, Error)]>,
+    pub refused: Arc<Vec<(Backend, Error)>>,
 }
 
 impl Started {
     pub(crate) fn close(self) -> Result<(), (Started, Error)> {
-        let core = self.core.close();
+        let core = Core::close(self.core);
         core.map_err(|(core, error)| (Started { core, ..self }, error))
     }
 }
