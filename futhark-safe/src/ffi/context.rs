@@ -9,10 +9,9 @@
 //!
 //! A value that is added after the holder's last look under the lock is freed by one of the two threads. The one that
 //! adds it sets `any_dropped` and then tries the lock again. The other one unlocks and then looks at the flag again; if
-//! it is set, it tries the lock as well. On x86-64 and AArch64 each of them writes before it reads, so one of them sees
-//! what the other has written. Rust's memory model does not say this of a mutex and another variable: on other processors
-//! a value could stay until the next operation on the context, or its end, frees it. To exclude that would cost each call
-//! another exchange.
+//! it is set, it tries the lock as well. Each of them writes before it reads, with a fence in between, so one of them sees
+//! what the other has written. Only the adding thread sets the flag: two threads that look again could otherwise make
+//! each other do so without end.
 //!
 //! # Errors
 //!
@@ -30,7 +29,7 @@ use futhark_sys::table::{self as c, Table};
 
 use super::progress::{Progress, Serial, Unchecked};
 use super::settings::{Log, Setting};
-use super::sync::atomic::{AtomicBool, Ordering};
+use super::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 use super::sync::thread::{self, ThreadId};
 use super::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, lock};
 use super::table::{copy_text, no_memory, required};
@@ -126,8 +125,13 @@ impl Drop for Released<'_> {
     #[inline]
     fn drop(&mut self) {
         count_held(-1);
+        compiler_fence(Ordering::SeqCst);
+        // On these processors the exchange that unlocks orders the load after it.
+        if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            fence(Ordering::SeqCst);
+        }
         if self.0.any_dropped.load(Ordering::SeqCst) {
-            self.0.free_dropped();
+            self.0.try_free_dropped();
         }
         self.0.deliver_log();
     }
@@ -241,16 +245,14 @@ impl Core {
             return locked.free(&to_free);
         }
         lock(&self.dropped).push(to_free);
-        self.free_dropped();
+        self.any_dropped.swap(true, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        self.try_free_dropped();
     }
 
     /// Frees the values on the list, unless a call is running: then the thread that holds the lock frees them.
-    ///
-    /// The end of the lock calls this again for a value that was added since the last look at the list under the
-    /// lock, which is rare.
     #[cold]
-    fn free_dropped(&self) {
-        self.any_dropped.swap(true, Ordering::SeqCst);
+    fn try_free_dropped(&self) {
         drop(self.try_locked());
     }
 
