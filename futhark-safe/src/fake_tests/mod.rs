@@ -7,20 +7,37 @@
     unsafe_code,
     reason = "some tests link a table, call it without the core, or make plain C calls"
 )]
+#![cfg_attr(loom, allow(dead_code, reason = "models use some of these functions"))]
 
+#[cfg(not(loom))]
 mod batches;
+#[cfg(not(loom))]
 mod by_mut;
+#[cfg(not(loom))]
 mod columns;
+#[cfg(not(loom))]
 mod consumption;
+#[cfg(not(loom))]
 mod failures;
+#[cfg(not(loom))]
 mod interfaces;
+#[cfg(not(loom))]
 mod late;
+#[cfg(not(loom))]
 mod logs;
+#[cfg(loom)]
+mod models;
+#[cfg(not(loom))]
 mod plain;
+#[cfg(not(loom))]
 mod records;
+#[cfg(not(loom))]
 mod refusals;
+#[cfg(not(loom))]
 mod threads;
+#[cfg(not(loom))]
 mod views;
+#[cfg(not(loom))]
 mod walk;
 
 use std::sync::mpsc::RecvTimeoutError;

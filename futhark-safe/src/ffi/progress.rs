@@ -147,6 +147,14 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
+    #[cfg(loom)]
+    impl crate::ffi::Core {
+        /// How many failures are stored for values that they invalidated.
+        pub(crate) fn stored_failures(&self) -> usize {
+            self.locked().progress().failures.len()
+        }
+    }
+
     fn error() -> Error {
         let text = Some("index out of bounds".to_owned());
         Error::new(ErrorKind::Program, "sync", "").with_c(text, 2)

@@ -1,5 +1,8 @@
-//! `std::sync` and `std::thread`, as the core uses them.
+//! `std::sync` and `std::thread`; in models, what loom checks instead (`futhark-safe/tests/fake/src/checked.rs`).
 
+#[cfg(all(test, loom))]
+pub(crate) use futhark_fake::checked::*;
+#[cfg(not(all(test, loom)))]
 pub(crate) use std::{sync::*, thread};
 
 /// Takes a lock, also after a panic of another thread that held it.

@@ -460,7 +460,7 @@ pub(crate) fn other_program() -> Error {
     Error::new(ErrorKind::Restore, "restore", message)
 }
 
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(all(test, not(loom), feature = "dynamic"))]
 mod tests {
     use super::*;
 

@@ -30,6 +30,9 @@ struct Shell {
     journal: Arc<Journal>,
     /// Accessed only by the running call.
     context: UnsafeCell<Context>,
+    /// Reports accesses that no lock orders.
+    #[cfg(loom)]
+    accesses: loom::cell::UnsafeCell<()>,
 }
 
 /// The state that calls access.
@@ -207,6 +210,8 @@ impl Context {
             shell.journal.violation(text);
             return None;
         }
+        #[cfg(loom)]
+        shell.accesses.with_mut(|_| ());
         // SAFETY: the flag was not set, so no other call borrows it.
         let result = body(unsafe { &mut *shell.context.get() });
         shell.inside.store(false, Relaxed);
@@ -415,6 +420,8 @@ pub(crate) unsafe extern "C" fn context_new<const GPU: bool>(
         inside: AtomicBool::new(false),
         journal: Arc::clone(&context.journal),
         context: UnsafeCell::new(context),
+        #[cfg(loom)]
+        accesses: loom::cell::UnsafeCell::new(()),
     };
     Box::into_raw(Box::new(shell)).cast()
 }

@@ -23,11 +23,14 @@
 //! * `types`, `operations`, `functions`: the program's types and functions
 //! * `plain`: the functions that a raw module of it would declare
 //! * `program`: its manifest and its tables
+//! * `checked`: for models, `std::sync` and `std::thread` on loom
 //!
 //! SAFETY comments refer to the guarantees that `futhark-safe/src/ffi/mod.rs` lists: T, the
 //! caller obeys `futhark_table.h`; L, it holds the context's lock; V, its values live.
 
 mod call;
+#[cfg(loom)]
+pub mod checked;
 mod context;
 mod functions;
 #[cfg(test)]
