@@ -302,11 +302,9 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Frees dropped values. No handle is left, so no other thread can use the context.
-        drop(self.locked());
         let free = required(self.table.raw().context_free);
-        // SAFETY: T; no value is left (handles keep the core alive, and dropped values were freed
-        // above), and the context is not used again.
+        // SAFETY: T; no value is left: handles keep the core alive, and a thread that dropped one, or held the lock
+        // meanwhile, frees it before its own handle ends. The context is not used again.
         unsafe { free(self.context()) };
         self.deliver_log();
     }
