@@ -26,7 +26,7 @@ mod late;
 #[cfg(not(loom))]
 mod logs;
 #[cfg(loom)]
-mod models;
+pub(crate) mod models;
 #[cfg(not(loom))]
 mod plain;
 #[cfg(not(loom))]

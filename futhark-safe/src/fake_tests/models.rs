@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::*;
 
 /// Runs a model in all orders, or in those with at most `bound` preemptions, and prints their number.
-fn explore(name: &str, bound: Option<usize>, model: fn()) {
+pub(crate) fn explore(name: &str, bound: Option<usize>, model: fn()) {
     let orders: &AtomicUsize = Box::leak(Box::default());
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = bound;

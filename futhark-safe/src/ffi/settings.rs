@@ -13,11 +13,12 @@ use std::fmt;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Weak};
 
 use futhark_sys::table as c;
 
+use super::sync::atomic::{AtomicBool, Ordering, fence};
+use super::sync::{Mutex, PoisonError, TryLockError, lock};
 use super::trace::expect_none_held;
 
 /// One setting: `FUT_SET_…` and its value. Its text must outlive the context.
@@ -255,7 +256,7 @@ impl Log {
                 Err(TryLockError::WouldBlock) => return,
             };
             self.0.any_pending.store(false, Ordering::Relaxed);
-            let text = std::mem::take(&mut *self.0.pending());
+            let text = std::mem::take(&mut *lock(&self.0.pending));
             // The hook of the panic has printed its message.
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let _ = writer.write_all(&text).and_then(|()| writer.flush());
@@ -280,12 +281,6 @@ impl Drop for Target {
     }
 }
 
-impl Target {
-    fn pending(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl fmt::Debug for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
@@ -299,10 +294,50 @@ unsafe extern "C" fn write(data: *mut c_void, text: *const c_char, length: usize
     let target = unsafe { &*data.cast::<Target>() };
     // SAFETY: T: `text` has this length.
     let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
-    let mut pending = target.pending();
+    let mut pending = lock(&target.pending);
     if pending.try_reserve(length).is_ok() {
         pending.extend_from_slice(text);
         drop(pending);
         target.any_pending.store(true, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::fake_tests::models::explore;
+
+    struct Writer(Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl Write for Writer {
+        fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(text)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Two threads log and deliver: one of them passes all text on, once.
+    #[test]
+    fn all_text_is_delivered_when_both_threads_are_done() {
+        explore("a log", Some(3), || {
+            let written = Arc::new(std::sync::Mutex::default());
+            let log = Log::new(Box::new(Writer(Arc::clone(&written))));
+            let print = |log: &Log, text: &str| {
+                // SAFETY: `data` is that of the log, and the text has this length.
+                unsafe { write(log.0.raw.data, text.as_ptr().cast(), text.len()) };
+                // Not by `deliver`: the threads of a model share the thread's list of logs.
+                log.write_pending();
+            };
+            let theirs = log.clone();
+            let other = loom::thread::spawn(move || print(&theirs, "a"));
+            print(&log, "b");
+            other.join().unwrap();
+            let mut written = written.lock().unwrap().clone();
+            written.sort_unstable();
+            assert_eq!(written, b"ab");
+        });
     }
 }

@@ -91,6 +91,21 @@ impl<T> Mutex<T> {
     }
 
     /// As of the standard library.
+    pub fn new(data: T) -> Mutex<T> {
+        Mutex {
+            is_locked: AtomicBool::default(),
+            waiting: std::sync::Mutex::default(),
+            data: UnsafeCell::new(data),
+        }
+    }
+
+    /// As of the standard library.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        // SAFETY: the exclusive borrow excludes all guards.
+        Ok(unsafe { &mut *self.data.get_mut().with(|data| data) })
+    }
+
+    /// As of the standard library.
     pub fn into_inner(self) -> LockResult<T> {
         Ok(self.data.into_inner())
     }
