@@ -384,10 +384,11 @@ fn sized_type(text: &str) -> Option<(Vec<usize>, ElemType)> {
     let mut rest = text;
     while let Some(behind) = rest.strip_prefix('[') {
         let (extent, behind) = behind.split_once(']')?;
-        shape.push(extent.parse().ok()?);
+        // Sizes are signed in programs and in the binary format.
+        shape.push(extent.parse::<i64>().ok()?.try_into().ok()?);
         rest = behind;
     }
-    Some((shape, ElemType::from_name(rest)?))
+    (shape.len() <= DEEPEST).then_some((shape, ElemType::from_name(rest)?))
 }
 
 /// A parsed token without a type.

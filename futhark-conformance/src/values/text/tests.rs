@@ -80,6 +80,8 @@ fn empty_arrays_need_a_type_and_a_zero_size() {
         "empty([1]i32)",
         "empty(i32)",
         "empty([0]i31)",
+        "empty([0][9223372036854775808]i32)",
+        &format!("empty({}i32)", "[0]".repeat(101)),
         "empty([0]i32",
         "empty([x]i32)",
         "empty( [0]i32)",
