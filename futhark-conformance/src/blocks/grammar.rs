@@ -312,7 +312,7 @@ impl<'a> Cursor<'a> {
             return Ok(ErrorPattern(None));
         }
         match posix::compile(text) {
-            Ok(regex) => Ok(ErrorPattern(Some((text.into(), regex)))),
+            Ok(_) => Ok(ErrorPattern(Some(text.into()))),
             Err(error) => Err(TextError {
                 at,
                 message: format!("invalid regular expression {}: {error}", found(text)),

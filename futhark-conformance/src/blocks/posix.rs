@@ -52,6 +52,7 @@ pub(super) fn compile(text: &str) -> Result<Regex, String> {
     RegexBuilder::new(&out)
         .multi_line(true)
         .dot_matches_new_line(true)
+        .size_limit(1 << 20)
         .build()
         // The lines before the last repeat the expression.
         .map_err(|error| {

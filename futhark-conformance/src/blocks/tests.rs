@@ -55,6 +55,15 @@ fn case_names_are_made_unique() {
 }
 
 #[test]
+fn expressions_have_a_maximum_size() {
+    let error = refused("-- ==\n-- input {1} error: (a{999}){999}\n");
+    assert!(
+        error.message.contains("invalid regular expression"),
+        "{error}"
+    );
+}
+
+#[test]
 fn tags_of_programs_and_cases_are_parsed() {
     let blocks = read(
         "-- ==\n-- tags { no_opencl kills-the-process }\n-- entry: f\n-- compiled nobench input { 1 }\n-- \"big\" notest input { 2 }\n",
