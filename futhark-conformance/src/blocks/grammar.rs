@@ -60,9 +60,14 @@ fn name_uniquely(cases: &mut [Case]) {
     for case in cases.iter() {
         *seen.entry(key(case)).or_default() += 1;
     }
+    let mut taken = HashSet::new();
     for case in cases.iter_mut() {
         if seen[&key(case)] > 1 {
             case.name = format!("{} (line {})", case.name, case.line).into();
+        }
+        // The block can give a case the name that another one gets.
+        while !taken.insert(key(case)) {
+            case.name = format!("{}'", case.name).into();
         }
     }
 }
@@ -119,6 +124,8 @@ fn contents(
     }
     let entries: Vec<Arc<str>> = if cursor.eat_next("entry:") {
         let names = cursor.rest_of_line().split_whitespace();
+        let mut seen = HashSet::new();
+        let names = names.filter(|name| seen.insert(*name));
         names.map(Arc::from).collect()
     } else {
         vec!["main".into()]
@@ -137,7 +144,7 @@ fn contents(
         }
         // A report could not distinguish two cases of a block with the same name.
         let name = case.data_name();
-        if seen.contains(&name) {
+        if !seen.insert(name.clone()) {
             return Err(TextError {
                 at: case.span.start - block.start,
                 message: format!(
@@ -146,7 +153,6 @@ fn contents(
                 ),
             });
         }
-        seen.insert(name);
         cases.push(case);
         if all.cases.len() + entries.len() * cases.len() > MOST_CASES {
             return Err(cursor.error(format!(
@@ -340,9 +346,7 @@ impl<'a> Cursor<'a> {
     fn eat_word(&mut self, expected: &str) -> bool {
         let start = self.at;
         let found = self.word() == Some(expected);
-        if !found {
-            self.at = start;
-        }
+        self.at = if found { self.at } else { start };
         found
     }
 

@@ -52,6 +52,16 @@ fn case_names_are_made_unique() {
     );
     let names: Vec<_> = blocks.cases.iter().map(|case| &*case.name).collect();
     assert_eq!(names, ["#0 (line 3)", "#0 (line 7)", "third"]);
+    let blocks = read("-- ==\n-- input {1}\n-- \"#0 (line 2)\" input {2}\n\n-- ==\n-- input {3}\n");
+    let names: Vec<_> = blocks.cases.iter().map(|case| &*case.name).collect();
+    assert_eq!(names, ["#0 (line 2)", "#0 (line 2)'", "#0 (line 6)"]);
+}
+
+#[test]
+fn an_entry_point_that_is_named_twice_is_called_once() {
+    let entries = "f ".repeat(10_000);
+    let blocks = read(&format!("-- ==\n-- entry: {entries}\n-- input {{1}}\n"));
+    assert_eq!(blocks.cases.len(), 1);
 }
 
 #[test]
