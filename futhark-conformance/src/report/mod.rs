@@ -73,7 +73,7 @@ pub struct Report {
     /// The first file.
     pub(super) file: PathBuf,
     /// The results to compare with.
-    pub(crate) baseline: Option<Box<Report>>,
+    pub baseline: Option<Box<Report>>,
     /// What the budget left out, as text.
     pub left_out: Option<String>,
     /// The missing parts and ends of reports that were read; empty if the report is complete.
