@@ -136,6 +136,11 @@ clippy_and_documentation() {
         RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features --locked
 }
 
+# The workspaces for fuzzing are not members of ours.
+check_formatting() {
+    cargo fmt --all --check && find futhark-*/fuzz -name target -prune -o -name '*.rs' -exec rustfmt --check --edition 2024 {} +
+}
+
 # ci/setup installs everything but Rust, which only builds our own programs.
 need_cargo() {
     [ -n "${CONFORMANCE_PROGRAM:-}" ] || have cargo || die "cargo is not on PATH: install Rust 1.89 or newer (rustup, or your system's package) and run this again"
