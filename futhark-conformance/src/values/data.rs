@@ -87,7 +87,8 @@ pub fn parse(contents: &[u8], elems: &[ElemType]) -> Result<Vec<HostValue>, Text
             values.push(HostValue::new(component.elem, component.shape, bytes));
             continue;
         }
-        if at >= start + text.len() {
+        // A binary value in the text may have ended within a character.
+        if text.get(at - start..).is_none_or(str::is_empty) {
             let chunk = contents[at..].utf8_chunks().next();
             (text, start) = (chunk.map_or("", |chunk| chunk.valid()), at);
         }
@@ -246,6 +247,14 @@ mod tests {
             shown(parse(&contents, &[I32, F32, Bool]).unwrap()),
             expected
         );
+    }
+
+    #[test]
+    fn a_binary_value_may_end_within_a_character() {
+        let value = binary("u8", &[1], &[0xc3]);
+        let contents = [b"1 ", &value[..], b"\xa2"].concat();
+        let error = shown_error(parse(&contents, &[]));
+        assert_eq!(error, "at byte 18: expected a value, found the end");
     }
 
     #[test]
