@@ -1,0 +1,3 @@
+#![cfg_attr(fuzzing, no_main)]
+
+futhark_safe_fuzz::fuzz!(futhark_safe_fuzz::user::run);
