@@ -141,6 +141,12 @@ check_formatting() {
     cargo fmt --all --check && find futhark-*/fuzz -name target -prune -o -name '*.rs' -exec rustfmt --check --edition 2024 {} +
 }
 
+# check_dependencies CHECK...: checks of cargo-deny. Without network, the crates of all platforms must have been fetched.
+check_dependencies() {
+    "$root/ci/setup" --prefix "$prefix" --only deny || return
+    "$prefix/deny/cargo-deny" --locked check --hide-inclusion-graph "$@"
+}
+
 # ci/setup installs everything but Rust, which only builds our own programs.
 need_cargo() {
     [ -n "${CONFORMANCE_PROGRAM:-}" ] || have cargo || die "cargo is not on PATH: install Rust 1.89 or newer (rustup, or your system's package) and run this again"

