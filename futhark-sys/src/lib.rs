@@ -38,6 +38,8 @@ mod bindings;
 pub mod checksum;
 #[cfg(feature = "compile")]
 pub mod compile;
+#[cfg(any(feature = "compile", feature = "load"))]
+mod elf;
 mod error;
 #[cfg(feature = "load")]
 pub mod load;

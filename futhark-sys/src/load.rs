@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::elf::is_cut_short;
 use crate::table::{self, Table};
 
 /// Loads the shared object at `path` and validates its table.
@@ -27,6 +28,9 @@ pub unsafe fn open(path: &Path, symbol: &str) -> Result<&'static Table, Error> {
     // The loader would block on a FIFO until another process writes to it.
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
         return Err(fail(ErrorKind::File, "not a regular file"));
+    }
+    if is_cut_short(path).unwrap_or(false) {
+        return Err(fail(ErrorKind::File, "its end is missing; copy it again"));
     }
     // SAFETY: the caller promises that the file is a result of a build, whose initialisers are sound.
     let library = unsafe { libloading::Library::new(path) }

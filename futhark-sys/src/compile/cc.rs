@@ -12,6 +12,7 @@ use super::driver::{CCompiler, no_compiler};
 use super::error::{Error, ErrorKind};
 use super::process;
 use super::toolchain::Toolchain;
+use crate::elf::is_cut_short;
 use crate::table::SYMBOL;
 
 /// The folder of the fixed part of our C file.
@@ -118,7 +119,12 @@ impl CCompiler {
             command.arg(format!("-fdebug-prefix-map={folder}={}", home.display()));
         }
         command.arg("-c").arg(unit).arg("-o").arg(object);
-        output_of(command)?.map_err(|text| explain(&text, unit, backend))
+        output_of(command)?.map_err(|text| explain(&text, unit, backend))?;
+        match is_cut_short(object) {
+            Ok(false) => Ok(()),
+            // For example, of a cache of compilers on a full disk.
+            _ => Err(explain("it wrote no whole object", unit, backend)),
+        }
     }
 
     /// Links the object to a shared object. The table gets a second name, which is the same in all
