@@ -65,8 +65,6 @@ fn failure(error: &Error) -> Stop {
     }
     let cause = match error.kind() {
         ErrorKind::CompilerFailed => Cause::Crash,
-        // Not a fault of the code.
-        _ if message.contains("No space left on device") => Cause::Error,
         // Assertions in the C code compare the manifest with the header.
         ErrorKind::Manifest | ErrorKind::Layout | ErrorKind::C => Cause::Mismatch,
         _ => Cause::Error,

@@ -67,7 +67,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("futhark-library: {error}");
+            eprintln!("futhark-library: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -177,8 +177,12 @@ fn output_of(mut command: Command) -> Result<Result<(), String>, Error> {
     match output {
         Ok(output) if output.status.success() => Ok(Ok(())),
         Ok(output) => {
-            let (status, text) = (output.status, output.stderr());
-            Ok(Err(format!("{program}: {status}\n{}", text.trim_end())))
+            let text = output.stderr();
+            let message = format!("{program}: {}\n{}", output.status, text.trim_end());
+            match output.lacks_room() {
+                true => Err(Error::no_room(&message)),
+                false => Ok(Err(message)),
+            }
         }
         Err(error) => Err(no_compiler(&format!("{program}: {error}"))),
     }

@@ -41,9 +41,6 @@ pub(super) fn must_be_usable(options: &[String]) -> Result<(), Error> {
     }
 }
 
-/// What a Haskell program prints if it cannot allocate.
-const OUT_OF_MEMORY: &str = "out of memory";
-
 /// The lines after "To get a Futhark compiler".
 const HOW_TO_INSTALL: &str = "  Debian 12             ci/setup of futhark-rust, then source its .toolchain/env.sh
   Debian 13 and later   apt-get install --no-install-recommends futhark
@@ -223,37 +220,23 @@ impl Compiler {
         if output.status.success() {
             return Ok(text);
         }
-        let text = text.trim_end();
-        let is_internal = is_internal(output.status.code(), text);
-        let (kind, what) = match is_internal {
+        let (path, version, status) = (source.display(), &self.version, output.status);
+        let said = format!("{path} (version {version}, {status}):\n{}", text.trim_end());
+        let (kind, message) = match is_internal(output.status.code(), &text) {
+            false => (ErrorKind::Program, format!("{REJECTED} {said}")),
+            true if output.lacks_room() => return Err(Error::no_room(&said)),
             true => (
                 ErrorKind::CompilerFailed,
-                "the Futhark compiler itself failed on",
-            ),
-            false => (
-                ErrorKind::Program,
-                "the Futhark compiler rejected the program",
+                format!("{FAILED} {said}\n{ADVICE}"),
             ),
         };
-        // Without a code, a signal ended it, possibly for lack of memory.
-        let lacks_memory = output.status.code().is_none() || text.contains(OUT_OF_MEMORY);
-        let advice = match is_internal && !lacks_memory {
-            true => {
-                "\nThis is a bug or a limitation of the compiler, not an error in the program; a newer version may work"
-            }
-            false => "",
-        };
-        Err(Error::new(
-            kind,
-            format!(
-                "{what} {} (version {}, {}):\n{text}{advice}",
-                source.display(),
-                self.version,
-                output.status
-            ),
-        ))
+        Err(Error::new(kind, message))
     }
 }
+
+const REJECTED: &str = "the Futhark compiler rejected the program";
+const FAILED: &str = "the Futhark compiler itself failed on";
+const ADVICE: &str = "This is a bug or a limitation of the compiler, not an error in the program; a newer version may work";
 
 /// Whether the compiler failed for an internal reason, not because of the program.
 ///

@@ -32,12 +32,8 @@ impl CCompiler {
     /// Finds the compiler that the cc crate selects, and keeps it in the folder `results`. The default `target` is that of the
     /// build script, otherwise this machine.
     pub(super) fn find(results: Option<&Path>, target: Option<&str>) -> Result<CCompiler, Error> {
-        let of_script = || {
-            in_build_script()
-                .then(|| std::env::var("TARGET").ok())
-                .flatten()
-        };
-        let target = target.map(str::to_owned).or_else(of_script);
+        let of_script = std::env::var("TARGET").ok().filter(|_| in_build_script());
+        let target = target.map(str::to_owned).or(of_script);
         let target = target.unwrap_or_else(|| env!("FUTHARK_SYS_TARGET").to_owned());
         let name = Hash::new().with("C compiler").with(&target);
         let variables = Toolchain::of_c_compiler().into_iter();
@@ -114,9 +110,8 @@ fn ask(target: &str) -> Result<(Vec<PathBuf>, String), Error> {
     let path = tool.path();
     let mut command = tool.to_command();
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words = [path.as_os_str(), ar.get_program()]
-        .into_iter()
-        .chain(words);
+    let tools = [path.as_os_str(), ar.get_program()];
+    let words = tools.into_iter().chain(words);
     let words: Option<Vec<&str>> = words.map(OsStr::to_str).collect();
     let words = words.ok_or_else(|| no_compiler("its path or an argument is not UTF-8"))?;
     let words = words.join("\0");

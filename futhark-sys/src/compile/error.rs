@@ -95,6 +95,11 @@ impl Error {
         Error::new(ErrorKind::Vendored, message)
     }
 
+    pub(super) fn no_room(said: &str) -> Error {
+        let message = format!("a compiler lacks memory or disk space: {said}");
+        Error::new(ErrorKind::Io, message)
+    }
+
     /// A source file or a compiler is replaced again and again.
     pub(super) fn changing(source: &Path) -> Error {
         let message = format!(
@@ -105,10 +110,8 @@ impl Error {
     }
 
     pub(super) fn no_source(source: &Path) -> Error {
-        let message = format!(
-            "the Futhark source file {} does not exist",
-            source.display()
-        );
+        let path = source.display();
+        let message = format!("the Futhark source file {path} does not exist, or is not a file");
         Error::new(ErrorKind::NoSource, message)
     }
 }

@@ -76,6 +76,16 @@ impl Output {
     pub fn stderr(&self) -> String {
         text_of(&self.stderr)
     }
+
+    /// Whether a compiler failed for lack of memory or disk space, not because of its input: it says so, or was killed, or
+    /// failed without a word, which it could not write.
+    pub(super) fn lacks_room(&self) -> bool {
+        const SIGNS: &str =
+            "No space left,Disk quota exceeded,out of memory,Cannot allocate memory,Killed,SIGKILL";
+        let text = format!("{}\n{}", self.status, self.stderr());
+        let is_silent = self.status.code().is_some() && text.trim_end().lines().count() == 1;
+        is_silent || SIGNS.split(',').any(|sign| text.contains(sign))
+    }
 }
 
 /// Runs a command without input, and blocks until it has ended.
