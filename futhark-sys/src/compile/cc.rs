@@ -10,8 +10,10 @@ use futhark_manifest::Backend;
 use super::build::Build;
 use super::driver::{CCompiler, no_compiler};
 use super::error::{Error, ErrorKind};
+use super::paths::{create_folder, write};
 use super::process;
 use super::toolchain::Toolchain;
+use super::unit::FIXED_FILES;
 use crate::elf::is_cut_short;
 use crate::table::SYMBOL;
 
@@ -92,8 +94,8 @@ impl CCompiler {
         all.any(|word| word.starts_with("-g"))
     }
 
-    /// Compiles `unit`, beside which our headers are in the folder [`HEADERS`], to `object`. The folder of both will be
-    /// renamed to `home`.
+    /// Compiles `unit`, with our headers, which it writes beside it in the folder [`HEADERS`], to `object`. The folder of
+    /// both will be renamed to `home`.
     pub(super) fn compile(
         &self,
         unit: &Path,
@@ -104,16 +106,20 @@ impl CCompiler {
     ) -> Result<(), Error> {
         let folder = unit.parent().unwrap_or(Path::new("."));
         let headers = folder.join(HEADERS);
-        let folder = folder.display();
+        create_folder(&headers.join("override"))?;
+        for (name, text) in FIXED_FILES {
+            write(&headers.join(name), text)?;
+        }
         let mut command = self.command();
         command.args(arguments);
         // Our <assert.h> takes precedence over the system's. Our other headers are found only by
         // `#include "…"`, because a program can be called `math` or `strings`.
-        command.arg(format!("-I{}", headers.join("override").display()));
-        command.arg(format!("-iquote{}", headers.display()));
-        command.arg(format!("-iquote{folder}"));
+        command.arg("-I").arg(headers.join("override"));
+        command.arg("-iquote").arg(&headers);
+        command.arg("-iquote").arg(folder);
         if self.is_at_least(8, 10) {
-            // Equal builds have equal results in every folder.
+            // Equal builds have equal results in every folder whose path is UTF-8.
+            let folder = folder.display();
             command.arg(format!("-fmacro-prefix-map={folder}/="));
             // Debuggers find the files in the final folder.
             command.arg(format!("-fdebug-prefix-map={folder}={}", home.display()));

@@ -213,7 +213,11 @@ impl Compiler {
     ) -> Result<String, Error> {
         let mut command = Command::new(&self.program);
         command.args([backend.as_str(), "--library"]);
-        command.arg(source).arg("-o").arg(base).args(options);
+        // Not an option, if its name begins with `-`.
+        let is_like_option = source.as_os_str().as_encoded_bytes().starts_with(b"-");
+        let home = Path::new(if is_like_option { "." } else { "" });
+        command.arg(home.join(source)).arg("-o").arg(base);
+        command.args(options);
         let output =
             process::run(&mut command).map_err(|error| Error::io("run", &self.program, error))?;
         let text = output.stderr();

@@ -3,22 +3,22 @@
 //! The C file that this module writes has one function per function of `name.h`, which calls one of `c/fut_library.h`
 //! with the number that it has in the table.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use futhark_manifest::c::{ParameterRole, Prototype, Returns};
-use futhark_manifest::{Backend, FunctionList, Operation, Owner, TypeRef};
+use futhark_manifest::c::{ParameterRole, Passing, Prototype, Returns};
+use futhark_manifest::{Backend, FunctionList, Operation, Owner};
 
 use super::artifact::Artifact;
 use super::build::{Build, Linkage};
 use super::cache::Temporary;
-use super::cc::{HEADERS, step};
+use super::cc::step;
 use super::driver::CCompiler;
 use super::error::{Error, ErrorKind};
 use super::generated::Source;
 use super::paths::{canonical, create_folder, folder_of, read, write};
 use super::run::UNIT_OBJECT;
-use super::unit::FIXED_FILES;
 
 /// The files of a hardened library.
 #[derive(Clone, Debug)]
@@ -86,23 +86,12 @@ pub fn library(
         let message = "a library can have each backend only once";
         return Err(Error::new(ErrorKind::Backend, message));
     }
-    let artifacts: Result<Vec<Artifact>, Error> = builds
-        .iter()
-        .map(|build| build.clone().linkage(Linkage::Static).run())
-        .collect();
-    let artifacts = artifacts?;
-    let declarations: Result<Vec<String>, Error> = artifacts
-        .iter()
-        .map(|artifact| read(&artifact.header()))
-        .collect();
-    let declarations = declarations?;
+    let run = |build: &Build| build.clone().linkage(Linkage::Static).run();
+    let artifacts = builds.iter().map(run).collect::<Result<Vec<_>, Error>>()?;
+    let headers = artifacts.iter().map(|artifact| read(&artifact.header()));
+    let declarations = headers.collect::<Result<Vec<String>, Error>>()?;
     create_folder(folder)?;
     let work = Temporary::beside(prefix)?;
-    let headers = work.path().join(HEADERS);
-    create_folder(&headers.join("override"))?;
-    for (name, text) in FIXED_FILES {
-        write(&headers.join(name), text)?;
-    }
     let results = work.path().join("results");
     create_folder(&results)?;
     let result = |file: &str| results.join(file);
@@ -207,18 +196,18 @@ impl CCompiler {
             .args(&build.flags);
         command.args(objects).arg("-o").arg(library).arg("-lm");
         // The linker takes each word by itself: `-Wl,` would split a path at a comma.
-        let mut linker = |words: &[&str]| {
+        let mut linker = |words: &[&OsStr]| {
             for word in words {
-                command.args(["-Xlinker", word]);
+                command.arg("-Xlinker").arg(word);
             }
         };
         let list = objects[0].with_extension("exported");
-        let list_name = list.to_string_lossy().into_owned();
-        let own_name = library.file_name().unwrap_or_default().to_string_lossy();
+        let own_name = library.file_name().unwrap_or_default();
         if self.is_for_apple() {
             write(&list, "_futhark_*\n")?;
-            linker(&["-exported_symbols_list", &list_name]);
-            linker(&["-install_name", &format!("@rpath/{own_name}")]);
+            linker(&["-exported_symbols_list".as_ref(), list.as_os_str()]);
+            let own_name = format!("@rpath/{}", own_name.display());
+            linker(&["-install_name", &own_name].map(OsStr::new));
         } else if self.is_for_windows() {
             // Without the attribute dllexport, all functions that are not hidden are exported.
             command.arg("-static-libgcc");
@@ -228,9 +217,10 @@ impl CCompiler {
             let version = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
             let text = format!("futhark_{version} {{ global: futhark_*; local: *; }};\n");
             write(&list, text)?;
-            linker(&["--version-script", &list_name, "-soname", &own_name]);
+            linker(&["--version-script".as_ref(), list.as_os_str()]);
+            linker(&["-soname".as_ref(), own_name]);
             // Workers of a context whose values were not freed run until the process ends.
-            linker(&["-z", "defs", "-z", "nodelete"]);
+            linker(&["-z", "defs", "-z", "nodelete"].map(OsStr::new));
             command.arg("-ldl");
         }
         step(command, &format!("link {}", library.display()))
@@ -439,18 +429,7 @@ fn call(number: usize, prototype: &Prototype) -> String {
         match parameter.role {
             ParameterRole::Context => {}
             ParameterRole::Output { .. } => out.push(name.to_owned()),
-            ParameterRole::Field {
-                ty: TypeRef::Scalar(_),
-                ..
-            }
-            | ParameterRole::Payload {
-                ty: TypeRef::Scalar(_),
-                ..
-            }
-            | ParameterRole::Argument {
-                ty: TypeRef::Scalar(_),
-                ..
-            } => arguments.push(format!("&{name}")),
+            _ if parameter.passing == Passing::Scalar => arguments.push(format!("&{name}")),
             _ => arguments.push(name.to_owned()),
         }
     }
