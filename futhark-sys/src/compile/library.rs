@@ -135,6 +135,9 @@ pub fn library(
     let backends = builds.iter().map(|build| build.backend().as_str());
     document["hardened"] = backends.collect();
     write(&result(&resolved), format!("{document:#}\n"))?;
+    // Two runs for one prefix do not mix their files. Not every system can lock a folder.
+    let turn = std::fs::File::open(folder);
+    let _ = turn.as_ref().map(std::fs::File::lock);
     // A program of the user can have this name.
     let found = std::fs::read_to_string(folder.join(&source)).unwrap_or_default();
     let has_source = found.is_empty() || found.starts_with(SOURCE_MARK);
