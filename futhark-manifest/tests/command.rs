@@ -197,6 +197,19 @@ fn unusable_input_is_an_error() {
     assert_eq!(code(&run(&["prototypes", "--backend", "vulkan"], "")), 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_file_need_not_be_utf8() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let name = std::ffi::OsStr::from_bytes(b"not\xffutf8.json");
+    let copy = Path::new(&file("names", "other.json", "")).with_file_name(name);
+    fs::copy(fixture("0.26.4"), &copy).expect("a writable folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_futhark-manifest"));
+    let output = command.arg("check").arg(copy).output().expect("it ends");
+    assert_has(out(&output), "not\u{fffd}utf8.json: ok");
+}
+
 #[test]
 fn show_prints_entry_points_and_types() {
     let output = run(&["show"], &read("0.26.4"));

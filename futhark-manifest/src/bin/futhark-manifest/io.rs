@@ -1,10 +1,9 @@
 //! Files and standard input, and how findings about them are printed.
 
-use std::convert::Infallible;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anstyle::{AnsiColor, Style};
 use futhark_manifest::{Finding, Manifest, Printable, Program, Severity};
@@ -45,14 +44,12 @@ pub(crate) enum File {
     Path(PathBuf),
 }
 
-impl FromStr for File {
-    type Err = Infallible;
-
-    fn from_str(name: &str) -> Result<File, Infallible> {
-        Ok(match name {
-            "-" => File::Stdin,
-            path => File::Path(path.into()),
-        })
+impl From<OsString> for File {
+    fn from(name: OsString) -> File {
+        match name.to_str() {
+            Some("-") => File::Stdin,
+            _ => File::Path(name.into()),
+        }
     }
 }
 

@@ -57,7 +57,7 @@ fn assert(program: &Program, file: &File, header: &str) -> Result<(), Failure> {
         ("", Some(beside)) => beside.to_string_lossy(),
         _ => header.into(),
     };
-    if header.contains(|c: char| c.is_control() || c == '"' || c == '\\') {
+    if header.contains(|c: char| c.is_control() || matches!(c, '"' | '\\' | '\u{fffd}')) {
         return Err(Failure::Usage(
             "C cannot include a header with this name: use --assert=HEADER",
         ));
