@@ -11,8 +11,9 @@ use super::files::Target;
 use crate::record::{Finished, Header, Record};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use tempfile::TempPath;
 
@@ -77,13 +78,19 @@ impl JsonReport {
         self.line(record)
     }
 
-    /// Ends the report, with a last line if it is `whole`.
+    /// Ends the report, with a last line if it is `whole`. Fails if the file has lost its name, as by another run that began
+    /// at the same time.
     pub(crate) fn close(mut self, whole: bool) -> io::Result<()> {
         let records = self.records;
         if whole {
             self.line(&Line::End { records })?;
         }
-        self.publish()
+        self.publish()?;
+        let [ours, named] = [self.file.metadata()?, fs::metadata(&self.target.path)?];
+        match self.target.is_special || (ours.dev(), ours.ino()) == (named.dev(), named.ino()) {
+            true => Ok(()),
+            false => Err(io::Error::other("another run has replaced it")),
+        }
     }
 
     /// Writes a line of any kind.

@@ -67,6 +67,19 @@ pub(super) fn report(records: &[Record]) -> Report {
 }
 
 #[test]
+fn of_two_runs_that_begin_one_report_at_the_same_time_one_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let [mut one, two] = [0, 1].map(|_| {
+        let target = Target::new(&folder.path().join("results.jsonl")).unwrap();
+        JsonReport::create(target, &header()).unwrap()
+    });
+    one.publish().unwrap();
+    two.close(true).unwrap();
+    let error = one.close(true).unwrap_err().to_string();
+    assert_has(&error, "another run has replaced it");
+}
+
+#[test]
 fn durations_are_rounded() {
     assert_eq!(duration(0.25), "0.2 s");
     assert_eq!(about(0.0), "about 0 s");
