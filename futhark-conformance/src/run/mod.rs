@@ -133,13 +133,6 @@ fn check_options(config: &Config) -> Result<(), Ended> {
         let text = "the check bridge needs the driver of a bridge; name it by --bridge COMMAND";
         return Err(usage(anyhow!(text)));
     }
-    if let Some(folder) = &config.work.build_dir
-        && folder.exists()
-        && !folder.is_dir()
-    {
-        let folder = folder.display();
-        return Err(usage(anyhow!("--build-dir {folder} is not a folder")));
-    }
     Ok(())
 }
 

@@ -28,6 +28,13 @@ pub fn settings(work: &WorkArgs) -> Result<Settings, Ended> {
         Some(folder) => folder.clone(),
         None => default_build_dir().map_err(could_not_run)?,
     };
+    let is_file = build_dir.exists() && !build_dir.is_dir();
+    // Child processes get the path as JSON.
+    if is_file || build_dir.to_str().is_none() {
+        let why = if is_file { "a folder" } else { "UTF-8" };
+        let folder = build_dir.display();
+        return Err(usage(anyhow!("--build-dir {folder} is not {why}")));
+    }
     let scratch = files::TemporaryFolder::new(&std::env::temp_dir()).with_context(|| {
         let folder = std::env::temp_dir();
         format!(

@@ -132,6 +132,11 @@ fn options_that_cannot_be_used_are_refused() {
         let shown = scene.ended(&mut command).ends_with(2);
         assert!(shown.contains(words), "{options}: {shown}");
     }
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut command = scene.command("run a.fut --build-dir");
+    let folder = std::ffi::OsStr::from_bytes(b"builds\xff");
+    let shown = scene.ended(command.arg(folder)).ends_with(2);
+    assert_has(&shown, "--build-dir builds\u{fffd} is not UTF-8");
 }
 
 /// Each is said once, not for each program and backend.
