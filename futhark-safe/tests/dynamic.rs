@@ -57,6 +57,48 @@ fn foreign_libraries_are_rejected() {
     refused(Path::new("libm.so.6"), "libm.so.6: cannot open", File);
 }
 
+/// As after an accident, or by a tool that edits manifests.
+#[test]
+fn libraries_whose_texts_were_changed_are_rejected() {
+    let Some(compiler) = support::newest() else {
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("changed-texts");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("pair.fut");
+    std::fs::write(&source, "entry pair (x: i32) (ys: []f32) = (x, ys)\n").unwrap();
+    let build = futhark_sys::compile::Build::new(&source, Backend::C).compiler(compiler);
+    let build = build.out_dir(&folder).fast(true).run().unwrap();
+    let bytes = std::fs::read(build.library()).unwrap();
+    let changes: [(&str, &[u8], &str); 5] = [
+        (
+            "\"type\":\"i32\"",
+            b"\"type\":\"u32\"",
+            "does not match its manifest",
+        ),
+        ("\"backend\":\"c\"", b"\"backend\":\"d\"", "not valid"),
+        ("\"entry_points\"", b"\"entry_points,", "not valid"),
+        ("\"entry_points\"", b"\"entry_points\xff", "not UTF-8"),
+        ("entry point pair", b"entry point \xffair", "not UTF-8"),
+    ];
+    for (number, (from, to, words)) in changes.into_iter().enumerate() {
+        let mut changed = bytes.clone();
+        let found = bytes.windows(from.len()).enumerate();
+        let found = found.filter(|(_, window)| *window == from.as_bytes());
+        for (at, _) in found {
+            changed[at..at + to.len()].copy_from_slice(to);
+        }
+        assert!(changed != bytes, "{from}");
+        let file = folder.join(format!("changed-{number}.so"));
+        let _ = std::fs::remove_file(&file);
+        std::fs::write(&file, changed).unwrap();
+        // SAFETY: the code is that of the build.
+        let error = unsafe { Library::open(&file) }.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Load, "{from}: {error}");
+        assert!(format!("{error:#}").contains(words), "{from}: {error:#}");
+    }
+}
+
 /// Each error prints its own message once, and its sources only in `{:#}` and `{:?}`.
 #[test]
 fn an_error_of_a_build_has_that_of_the_compilers_as_its_source() {
