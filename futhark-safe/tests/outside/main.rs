@@ -6,6 +6,7 @@ mod dependencies;
 mod package;
 mod published;
 mod readme;
+mod reproducible;
 mod shared;
 mod targets;
 mod tuned;
