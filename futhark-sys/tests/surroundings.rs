@@ -193,6 +193,10 @@ fn a_program_is_not_recorded_as_refused_for_lack_of_room() {
     }
     let builds = fs::read_dir(home.join("recording/builds")).unwrap();
     assert_eq!(builds.count(), 0);
+    // The version of the compiler did not fit either.
+    fs::write(home.join("recording/futhark-recording"), "").unwrap();
+    let compiler = Compiler::at(&futhark).unwrap();
+    Recording::create(home.join("recording"), &compiler).unwrap();
 }
 
 #[test]

@@ -36,6 +36,8 @@ impl Recording {
     pub fn open(folder: impl Into<PathBuf>) -> Option<Recording> {
         let folder = folder.into();
         let text = fs::read_to_string(folder.join(MARK)).ok()?;
+        // The disk was full.
+        let text = Some(text).filter(|text| !text.is_empty())?;
         let version = Version::new(&text);
         Some(Recording { folder, version })
     }

@@ -83,7 +83,7 @@ impl Build {
                 let warnings = artifact.folder().join(WARNINGS);
                 for file in [artifact.library(), header, manifest, warnings] {
                     let to = new.path().join(file.file_name().unwrap_or_default());
-                    std::fs::copy(&file, to).map_err(|error| Error::io("copy", &file, error))?;
+                    std::fs::copy(&file, &to).map_err(|error| Error::io("copy to", &to, error))?;
                 }
                 write(&new.path().join(SYMBOL), artifact.symbol())?;
                 Recorded::Library

@@ -163,7 +163,7 @@ impl Stored {
     pub(super) fn copy(&self, folder: &Path) -> Result<(), Error> {
         for file in &self.files {
             let to = folder.join(file.file_name().unwrap_or_default());
-            fs::copy(file, to).map_err(|error| Error::io("copy", file, error))?;
+            fs::copy(file, &to).map_err(|error| Error::io("copy to", &to, error))?;
         }
         Ok(())
     }
