@@ -245,12 +245,9 @@ impl<'a> Maker<'a> {
             match outputs {
                 Ok(mut outputs) => return Ok(outputs.swap_remove(index)),
                 // Entry points may refuse generated arguments.
-                Err(
-                    Stop::Fail {
-                        message: reason, ..
-                    }
-                    | Stop::Skip { reason },
-                ) => last = Stop::skip(format!("{} returned none: {reason}", entry.name)),
+                Err(Stop::Fail { message, .. } | Stop::Skip { reason: message }) => {
+                    last = Stop::skip(format!("{} returned none: {message}", entry.name));
+                }
             }
         }
         Err(last)
