@@ -44,10 +44,11 @@ const INTERVAL: Duration = Duration::from_millis(100);
 ///
 /// futhark-safe does not track memory in it: the generated code alone frees memory, so its leaks
 /// and uses after free show. The hooks end the process by a trap, so the check `symbols` finds any
-/// other function that ends it.
+/// other function that ends it. For comparisons, the environment variable `FUTHARK_HARDENED=0` omits the added checks.
 pub fn build(program: &Path, backend: Backend, optimise: bool) -> Build {
     Build::new(program, backend)
         .fast(!optimise)
+        .hardened(std::env::var_os("FUTHARK_HARDENED").is_none_or(|value| value != "0"))
         .flag("-DFUT_TRACKS_MEMORY=0")
         .flag("-DFUT_END=__builtin_trap")
 }
