@@ -136,9 +136,9 @@ clippy_and_documentation() {
         RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features --locked
 }
 
-# The workspaces for fuzzing are not members of ours.
+# Fuzzers are workspaces of their own.
 check_formatting() {
-    cargo fmt --all --check && find futhark-*/fuzz -name target -prune -o -name '*.rs' -exec rustfmt --check --edition 2024 {} +
+    cargo fmt --all --check && find futhark-*/fuzz futhark-conformance/writer -name target -prune -o -name '*.rs' -exec rustfmt --check --edition 2024 {} +
 }
 
 # check_dependencies CHECK...: checks of cargo-deny. Without network, the crates of all platforms must have been fetched.
