@@ -68,7 +68,7 @@ fn a_planted_bug_is_reduced_and_classified() {
         "--seed",
         "2",
         "--count",
-        "2",
+        "1",
         "--backend",
         "c,multicore",
         "--compiler",
