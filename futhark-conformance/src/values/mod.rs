@@ -186,14 +186,15 @@ impl fmt::Display for HostValue {
         let dims = 0..self.shape.len();
         let rows: Vec<usize> = dims.map(|dim| self.shape[dim..].iter().product()).collect();
         let at_end_of_rows = |index: usize| {
-            rows.iter()
-                .filter(|row| index.is_multiple_of(**row))
-                .count()
+            let whole = rows.iter().filter(|row| index.is_multiple_of(**row));
+            whole.count()
         };
+        let is_mixed = (0..self.count().min(SHOWN)).any(|index| self.suffix(index).is_empty());
         for index in 0..self.count().min(SHOWN) {
             let separator = if index > 0 { ", " } else { "" };
-            // The first element's suffix is the type of the array.
-            let suffix = if index > 0 { "" } else { self.suffix(0) };
+            // The first element's suffix is the type of the array; also that of a row in which `f32.nan` can follow.
+            let is_first = index == 0 || is_mixed && at_end_of_rows(index) > 0;
+            let suffix = if is_first { self.suffix(index) } else { "" };
             let brackets = "[".repeat(at_end_of_rows(index));
             let element = self.element_text(index);
             let closing = "]".repeat(at_end_of_rows(index + 1));
@@ -300,6 +301,15 @@ mod tests {
             HostValue::new(ElemType::F16, vec![], nan).to_string(),
             "f16.nan"
         );
+    }
+
+    #[test]
+    fn rows_that_begin_with_a_number_and_have_other_floats_can_be_read() {
+        let floats = [[f32::NAN, 0.0], [1.75, f32::INFINITY]].map(|row| row.map(f32::to_ne_bytes));
+        let value = HostValue::new(ElemType::F32, vec![2, 2], floats.concat().concat());
+        let text = value.to_string();
+        assert_eq!(text, "[[f32.nan, 0.0], [1.75f32, f32.inf]]");
+        assert_eq!(parse(&text).unwrap(), [value]);
     }
 
     #[test]
