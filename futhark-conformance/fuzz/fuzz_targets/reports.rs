@@ -72,7 +72,9 @@ fn check_promises(report: &Report) {
     };
     for shown in [report.as_text(), text(report.write_summary(&file))] {
         assert!(!shown.trim().is_empty());
-        let hidden = shown.chars().find(|c| *c != '\n' && is_hidden(*c));
+        let hidden = shown
+            .chars()
+            .find(|c| !"\n\t".contains(*c) && is_hidden(*c));
         assert_eq!(hidden, None, "{shown:?}");
     }
     let page = text(report.write_html(&file));
