@@ -4,12 +4,6 @@ type pt = {x: i64, y: i64}
 
 type colour = #grey | #rgb i64 i64
 
-entry same (ps: []pt) : []pt = ps
-
 entry put [n] (ps: *[n]pt) (i: i64) (p: pt) : *[n]pt = ps with [i] = p
 
 entry paint [n] (xs: [n]i64) (c: colour) : [n]colour = map (\x -> if x > 0 then #rgb x 2 else c) xs
-
-entry repaint [n] (cs: *[n]colour) (i: i64) (c: colour) : *[n]colour = cs with [i] = c
-
-entry divide (a: i64) (b: i64) : i64 = a / b

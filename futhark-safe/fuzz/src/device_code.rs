@@ -1,7 +1,5 @@
 //! Files of device code and their seals: only a pair that belongs together reaches the driver.
 
-use std::path::{Path, PathBuf};
-
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, ErrorKind};
 use futhark_sys::checksum::checksum;
@@ -28,17 +26,15 @@ pub fn run(bytes: &[u8]) {
         Ok(device) if how & 1 == 0 => seal(code, &device),
         _ => text.to_vec(),
     };
-    let (path, sum) = files();
+    let path = std::env::temp_dir().join(format!("futhark-fuzz-{}", std::process::id()));
     std::fs::write(&path, code).expect("a writable folder");
-    std::fs::write(sum, &written).expect("a writable folder");
+    std::fs::write(path.with_added_extension("sum"), &written).expect("a writable folder");
 
     let belongs = device(&written).is_ok_and(|device| written == seal(code, &device));
     let cached = how & 2 == 0;
-    let config = Config::new();
-    let config = if cached {
-        config.cache_file(&path)
-    } else {
-        config.load_device_code(&path)
+    let config = match cached {
+        true => Config::new().cache_file(&path),
+        false => Config::new().load_device_code(&path),
     };
     let error = Context::new(crate::without_driver(), &config).expect_err("there is no driver");
     assert_eq!(error.kind(), ErrorKind::Load, "{error}");
@@ -47,26 +43,10 @@ pub fn run(bytes: &[u8]) {
         assert_eq!(path.exists(), belongs && device.is_empty(), "{error}");
     } else {
         let described = device(&written).is_ok_and(|device| device.lines().count() >= 5);
+        let accepted = belongs && described && !code.is_empty();
         let refused = error.to_string().contains("dump_device_code");
-        assert_eq!(
-            refused,
-            !(belongs && described && !code.is_empty()),
-            "{error}"
-        );
+        assert_ne!(refused, accepted, "{error}");
     }
-}
-
-/// The file and its seal, in a folder of this process.
-fn files() -> (PathBuf, PathBuf) {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() {
-        memory.to_owned()
-    } else {
-        std::env::temp_dir()
-    };
-    let path = folder.join(format!("futhark-fuzz-{}", std::process::id()));
-    let sum = path.with_added_extension("sum");
-    (path, sum)
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {

@@ -2,56 +2,36 @@
 
 use std::fmt::Arguments;
 use std::mem::replace;
-use std::slice::ChunksExact;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
-use futhark_manifest::{Structure, TypeKind, TypeRef};
+use futhark_manifest::{Field, Structure, TypeKind, TypeRef};
 use futhark_safe::dynamic::{Arg, Context, Library, Stored, Value};
 use futhark_safe::{Backend, Config, ErrorKind, Result};
 
-use crate::model::{self, Data};
+use crate::model::{self, Data, Outcome};
 use ErrorKind::{ContextLost, InvalidArgument, WrongContext};
 
 /// The bytes of an operation. All have the same number, so that a mutation of one keeps the others.
 pub const OP: usize = 8;
 
-const MOST_SLOTS: usize = 24;
-const MOST_CONTEXTS: usize = 4;
+/// The operations, of which the first byte of one chooses.
+const KINDS: [&str; 16] = [
+    "start", "make", "call", "call", "call", "call", "call", "call", "view", "parts", "parts",
+    "store", "batch", "copy", "exchange", "drop",
+];
 
 /// Arguments for scalar parameters, and elements of arrays.
-const INTS: [i64; 16] = [
-    0,
-    1,
-    2,
-    3,
-    4,
-    7,
-    -1,
-    999,
-    1,
-    i64::MIN,
-    i64::MAX,
-    1 << 46,
-    5,
-    -2,
-    2,
-    0,
-];
+const INTS: [i64; 12] = [0, 1, 2, 3, 4, 7, -1, 1, 5, i64::MIN, i64::MAX, 1 << 46];
 
 /// Whether operations are printed.
 pub static VERBOSE: AtomicBool = AtomicBool::new(false);
 pub static OPERATIONS: AtomicU64 = AtomicU64::new(0);
-pub static ERRORS: AtomicU64 = AtomicU64::new(0);
 pub static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Values that one user left for others.
-static EXCHANGE: Mutex<Vec<Slot>> = Mutex::new(vec![]);
-
-fn exchange() -> MutexGuard<'static, Vec<Slot>> {
-    EXCHANGE.lock().expect("no user panics with it")
-}
+/// A value that one user left for another.
+static EXCHANGE: Mutex<Option<Slot>> = Mutex::new(None);
 
 fn note(text: Arguments<'_>) {
     if VERBOSE.load(Relaxed) {
@@ -62,17 +42,12 @@ fn note(text: Arguments<'_>) {
 /// A context. Users on several threads can have values of it.
 struct Home {
     ctx: Context,
-    program: usize,
     /// Whether a call that can lose the context has started, and whether one has lost it.
     losing: AtomicBool,
     lost: AtomicBool,
 }
 
 impl Home {
-    fn is_gpu(&self) -> bool {
-        self.ctx.library().backend().is_gpu()
-    }
-
     /// Runs an operation, which must fail with one of these kinds, or succeed if there are none. In a lost context
     /// it must fail.
     fn attempt<T>(&self, kinds: &[ErrorKind], run: impl FnOnce() -> Result<T>) -> Option<T> {
@@ -80,14 +55,12 @@ impl Home {
         self.losing.fetch_or(kinds.contains(&ContextLost), SeqCst);
         let error = match run() {
             Ok(value) => {
-                assert!(!was_lost, "success in a lost context");
-                assert!(kinds.is_empty(), "success instead of {kinds:?}");
+                assert!(!was_lost && kinds.is_empty(), "success, not {kinds:?}");
                 return Some(value);
             }
             Err(error) => error,
         };
         note(format_args!("    {error:#}"));
-        ERRORS.fetch_add(1, Relaxed);
         // Another thread can lose the context at any time, which leaves arguments of calls in either state.
         let losing = self.losing.load(SeqCst);
         let is_expected = match error.kind() {
@@ -95,11 +68,7 @@ impl Home {
             InvalidArgument | WrongContext if losing => true,
             kind => kinds.contains(&kind),
         };
-        assert!(
-            is_expected,
-            "expected {kinds:?}, got {:?}: {error:#}",
-            error.kind()
-        );
+        assert!(is_expected, "expected {kinds:?}, got {error:?}");
         if error.kind() == ContextLost && !self.lost.swap(true, SeqCst) {
             LOST.fetch_add(1, Relaxed);
         }
@@ -116,27 +85,41 @@ struct Slot {
 }
 
 impl Slot {
-    /// Whether the value can be an argument of this type.
-    fn fits(&self, home: &Arc<Home>, ty: &str) -> bool {
-        !self.spent && self.value.type_name() == ty && Arc::ptr_eq(&self.home, home)
+    fn new(home: &Arc<Home>, value: Value, data: Data) -> Slot {
+        note(format_args!("    {data:?}"));
+        let (home, spent) = (Arc::clone(home), false);
+        Slot {
+            home,
+            value,
+            data,
+            spent,
+        }
     }
 
-    /// Runs an operation that reads the value, with the error that it must have.
-    fn attempt<T>(&self, error: Option<ErrorKind>, run: impl FnOnce() -> Result<T>) -> Option<T> {
-        let error = error.or(self.spent.then_some(InvalidArgument));
-        self.home.attempt(error.as_slice(), run)
+    /// Whether the value can be an argument of this type.
+    fn fits(&self, home: &Arc<Home>, ty: TypeRef) -> bool {
+        let name = home.ctx.library().program().name_of(ty);
+        self.misuse(home).is_empty() && self.value.type_name() == name
+    }
+
+    /// The errors of an operation of a context that reads the value.
+    fn misuse(&self, home: &Arc<Home>) -> Vec<ErrorKind> {
+        let foreign = (!Arc::ptr_eq(&self.home, home)).then_some(WrongContext);
+        let spent = self.spent.then_some(InvalidArgument);
+        foreign.into_iter().chain(spent).collect()
     }
 
     /// Compares the content with the model's.
     fn check(&self) {
-        // The length of an empty array can be read in a lost context, too.
-        let sync = || self.home.ctx.sync();
-        if let Some(found) = self.attempt(None, || sync().and_then(|()| Data::read(&self.value))) {
+        // An empty array can be read in a lost context, too.
+        let read = || self.home.ctx.sync().and_then(|()| Data::read(&self.value));
+        if let Some(found) = self.home.attempt(&self.misuse(&self.home), read) {
             assert_eq!(found, self.data);
         }
     }
 }
 
+/// How a call gets an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Borrow,
@@ -144,491 +127,296 @@ enum Mode {
     ConsumeMut,
 }
 
-/// An argument: a scalar, or the value of a slot.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Choice {
-    Int(i64),
-    Slot(usize, Mode),
-}
-
-impl Choice {
-    fn slot(self) -> Option<usize> {
-        match self {
-            Choice::Int(_) => None,
-            Choice::Slot(i, _) => Some(i),
-        }
-    }
-}
-
-/// The types of parameters, and whether a call consumes the argument.
-type Parameters<'a> = Vec<(&'a str, bool)>;
-
-pub struct User<'a> {
+#[derive(Default)]
+pub struct User {
     /// Those of each program.
-    libraries: &'a [Vec<Library>],
+    libraries: &'static [Vec<Library>],
     contexts: Vec<Arc<Home>>,
     slots: Vec<Slot>,
-    stored: Vec<(Stored, usize, Data)>,
+    /// Each with the program's identity.
+    pub stored: Vec<(Stored, &'static str, Data)>,
 }
 
-/// Runs the operations of a single user on the host backends.
+/// Runs the operations of a single user.
 pub fn run(operations: &[u8]) {
-    exchange().clear(); // A run that panicked left values.
+    *EXCHANGE.lock().expect("no user panics with it") = None;
     User::new(crate::linked()).run(operations);
-    exchange().clear();
 }
 
-impl<'a> User<'a> {
-    pub fn new(libraries: &'a [Vec<Library>]) -> User<'a> {
-        let (contexts, slots, stored) = Default::default();
+impl User {
+    pub fn new(libraries: &'static [Vec<Library>]) -> User {
         User {
             libraries,
-            contexts,
-            slots,
-            stored,
+            ..User::default()
         }
     }
 
     pub fn run(&mut self, operations: &[u8]) {
-        let mut operations = operations.chunks_exact(OP);
-        while self.step(&mut operations) {}
+        let mut next = operations;
+        while self.step(&mut next) {}
         self.slots.iter().for_each(Slot::check);
     }
 
-    /// The values that it stored, each with the number of its program.
-    pub fn stored(&self) -> impl Iterator<Item = (&Stored, usize)> {
-        self.stored
-            .iter()
-            .map(|(stored, program, _)| (stored, *program))
-    }
-
     /// Runs the next operation; `false` if there is none.
-    fn step(&mut self, operations: &mut ChunksExact<'_, u8>) -> bool {
-        let Some(&[kind, a, b, c, d, e, f, g]) = operations.next() else {
+    fn step(&mut self, next: &mut &[u8]) -> bool {
+        let Some((&[kind, a, b, c, d, e, f, g], rest)) = next.split_first_chunk::<OP>() else {
             return false;
         };
+        *next = rest;
         OPERATIONS.fetch_add(1, Relaxed);
         if self.contexts.is_empty() || kind % 16 == 0 {
             self.start(a, b);
         }
         let home = Arc::clone(&self.contexts[a as usize % self.contexts.len()]);
-        let slot = a as usize % self.slots.len().max(1);
-        match kind % 16 {
-            2..=7 => self.call(&home, b, &[c, d, e, f], g),
-            8 => self.restore(&home, b),
-            9.. if !self.slots.is_empty() => match kind % 16 {
-                9 => self.part(slot, b, c),
-                10 => self.store(slot),
-                11 => self.batch(&home, slot, b),
-                12 => self.view(slot, operations),
-                13 => self.give_up(slot, b),
-                14 => self.copy(slot),
-                _ => self.inspect(slot, b),
-            },
-            _ => self.make(&home, b.into(), [c, d, e, f]),
+        match KINDS[kind as usize % 16] {
+            "start" | "make" => self.make(&home, b.into(), [c, d, e, f]),
+            "call" => self.call(&home, b, [c, d, e, f], g),
+            _ if self.slots.is_empty() => {}
+            kind => {
+                let slot = self.slots.remove(a as usize % self.slots.len());
+                note(format_args!("{kind} {:?}, {b}", slot.data));
+                self.use_slot(kind, slot, &home, b, next);
+            }
         }
-        let surplus = self.slots.len().saturating_sub(MOST_SLOTS);
-        self.slots.drain(..surplus);
+        self.slots.truncate(24);
+        self.stored.truncate(24);
+        self.contexts.truncate(4);
         true
     }
 
-    fn push(&mut self, home: &Arc<Home>, value: Value, data: Data) {
-        if let Value::Scalar(_) = value {
-            return assert_eq!(Data::read(&value).expect("a scalar"), data);
+    /// Runs an operation of a value.
+    fn use_slot(&mut self, kind: &str, slot: Slot, home: &Arc<Home>, b: u8, next: &mut &[u8]) {
+        let (own, data) = (&slot.home, vec![slot.data.clone()]);
+        let kinds = slot.misuse(own);
+        match (kind, &slot.value) {
+            // The next operation is one of other values.
+            ("view", Value::Array(array)) => {
+                // A view needs no running context.
+                let view = || own.ctx.sync().and_then(|()| array.view::<i64>());
+                let view = own.attempt(&kinds, view).flatten();
+                self.step(next);
+                assert!(view.is_none_or(|view| view == slot.data.ints()));
+            }
+            ("parts", Value::Opaque(opaque)) => {
+                let Data::Opaque(_, data) = &slot.data else {
+                    panic!("expected {opaque:?}, got {:?}", slot.data)
+                };
+                self.expect(own, &kinds, data.clone(), || model::read_parts(opaque));
+            }
+            // A stored value can be restored by a context of any backend.
+            ("store", Value::Opaque(opaque)) => {
+                let stored = own.attempt(&kinds, || opaque.store());
+                let program = own.ctx.library().program_id();
+                let stored = stored.map(|stored| (stored, program, slot.data.clone()));
+                self.stored.splice(..0, stored);
+                let which = b as usize % self.stored.len().max(1);
+                let Some((stored, program, data)) = self.stored.get(which).cloned() else {
+                    return;
+                };
+                let foreign = program != home.ctx.library().program_id();
+                let kinds = vec![ErrorKind::Restore; foreign.into()];
+                let run = || Ok(vec![home.ctx.restore(&stored)?.into()]);
+                self.expect(home, &kinds, vec![data], run);
+            }
+            ("batch", Value::Array(array)) => {
+                let (ints, mut read) = (slot.data.ints(), vec![0; slot.data.ints().len()]);
+                self.expect(home, &slot.misuse(home), vec![Data::vector(ints)], || {
+                    let new = home.ctx.batch(|batch| {
+                        batch.read_into(array, &mut read)?;
+                        batch.array(ints)
+                    })?;
+                    assert_eq!(read, ints);
+                    Ok(vec![new.into()])
+                });
+            }
+            ("copy", Value::Array(array)) => {
+                self.expect(own, &kinds, data, || Ok(vec![array.try_clone()?.into()]));
+            }
+            ("copy", Value::Opaque(opaque)) => {
+                self.expect(own, &kinds, data, || Ok(vec![opaque.try_clone()?.into()]));
+            }
+            // Another user would get the failure of a kernel.
+            ("exchange", _) if !own.ctx.library().backend().is_gpu() => {
+                let mut exchange = EXCHANGE.lock().expect("no user panics with it");
+                if let Some(taken) = exchange.replace(slot) {
+                    self.contexts.insert(0, Arc::clone(&taken.home));
+                    self.slots.insert(0, taken);
+                }
+                return;
+            }
+            ("drop", _) if b < 128 => {
+                let dropped = std::thread::spawn(|| drop(slot));
+                return dropped.join().expect("no value panics");
+            }
+            ("drop", _) => {
+                self.contexts.retain(|other| !Arc::ptr_eq(other, home));
+                home.attempt(&[], || home.ctx.clear_caches());
+            }
+            _ => {}
         }
-        note(format_args!("    v{} = {data:?}", self.slots.len()));
-        let (home, spent) = (Arc::clone(home), false);
-        self.slots.push(Slot {
-            home,
-            value,
-            data,
-            spent,
-        });
+        self.slots.insert(0, slot);
+    }
+
+    /// Runs an operation, which must fail with one of these kinds, or return values with this content.
+    fn expect(
+        &mut self,
+        home: &Arc<Home>,
+        kinds: &[ErrorKind],
+        data: Vec<Data>,
+        run: impl FnOnce() -> Result<Vec<Value>>,
+    ) {
+        if let Some(values) = home.attempt(kinds, run) {
+            assert_eq!(values.len(), data.len());
+            for (value, data) in values.into_iter().zip(data) {
+                let slot = Slot::new(home, value, data);
+                match slot.value {
+                    Value::Scalar(_) => slot.check(),
+                    _ => self.slots.insert(0, slot),
+                }
+            }
+        }
     }
 
     fn start(&mut self, program: u8, backend: u8) {
         let program = program as usize % self.libraries.len();
         let libraries = &self.libraries[program];
         let library = &libraries[backend as usize % libraries.len()];
+        note(format_args!("start {program} on {}", library.backend()));
         let config = match library.backend() {
             Backend::Multicore => Config::new().num_threads(2),
             _ => Config::new(),
         };
-        note(format_args!(
-            "start program {program} on {}",
-            library.backend()
-        ));
         let ctx = Context::new(library, &config).expect("a context starts");
         let (losing, lost) = Default::default();
-        self.adopt(Arc::new(Home {
-            ctx,
-            program,
-            losing,
-            lost,
-        }));
+        self.contexts
+            .insert(0, Arc::new(Home { ctx, losing, lost }));
     }
 
-    fn adopt(&mut self, home: Arc<Home>) {
-        self.contexts.retain(|other| !Arc::ptr_eq(other, &home));
-        self.contexts.push(home);
-        let surplus = self.contexts.len().saturating_sub(MOST_CONTEXTS);
-        self.contexts.drain(..surplus);
-    }
-
-    /// Chooses arguments that mostly fit.
-    fn choose(
+    /// Calls an operation with arguments that mostly fit. Its parameters are types, and whether it consumes the argument.
+    fn apply(
         &mut self,
         home: &Arc<Home>,
-        parameters: &Parameters<'_>,
+        parameters: &[(TypeRef, bool)],
         picks: &[u8],
-    ) -> Vec<Choice> {
-        let mut choices = vec![];
+        model: impl FnOnce(&[Data]) -> Outcome,
+        run: impl FnOnce(&mut [(Slot, Mode)]) -> Result<Vec<Value>>,
+    ) {
+        let mut args = vec![];
         for (&(ty, consumed), &pick) in parameters.iter().zip(picks) {
-            let n = pick as usize / 4;
-            let mode = match pick % 4 {
-                _ if n == 57 => Mode::Borrow,
-                1 => Mode::Consume,
-                2 => Mode::ConsumeMut,
-                _ if consumed => Mode::ConsumeMut,
+            let mode = match pick % 16 {
+                1..=4 => Mode::Consume,
+                n @ 5.. if consumed || n == 5 => Mode::ConsumeMut,
                 _ => Mode::Borrow,
             };
-            let candidates = |slots: &[Slot], choices: &[Choice]| -> Vec<usize> {
-                let fits = |slot: &Slot| slot.fits(home, ty) || n > 57;
-                let used = |i| choices.iter().any(|choice| choice.slot() == Some(i));
-                let all = 0..slots.len();
-                all.filter(|&i| fits(&slots[i]) && !used(i)).collect()
-            };
-            let mut found = candidates(&self.slots, &choices);
-            let id = home.ctx.library().program().type_named(ty);
-            if let (true, Some(id)) = (found.is_empty(), id) {
-                self.make(home, id.index(), [pick / 4, pick / 8, pick / 16, pick]);
-                found = candidates(&self.slots, &choices);
-            }
-            choices.push(match found.len() {
-                _ if ty == "i64" => Choice::Int(INTS[n % INTS.len()]),
-                0 => Choice::Int(0),
-                count => Choice::Slot(found[n % count], mode),
-            });
+            let slot = self.choose(home, ty, pick);
+            note(format_args!("    {mode:?} {:?}", slot.data));
+            args.push((slot, mode));
         }
-        choices
-    }
-
-    /// The kinds of errors by which a call with these arguments is refused; none if they fit.
-    fn mistakes(
-        &self,
-        home: &Arc<Home>,
-        parameters: &Parameters<'_>,
-        choices: &[Choice],
-    ) -> Vec<ErrorKind> {
-        let mut mistakes = vec![];
-        mistakes.extend((choices.len() != parameters.len()).then_some(InvalidArgument));
-        for (&(ty, consumed), choice) in parameters.iter().zip(choices) {
-            let Choice::Slot(i, mode) = *choice else {
-                mistakes.extend((ty != "i64").then_some(InvalidArgument));
-                continue;
-            };
+        let mut kinds = vec![InvalidArgument; parameters.len() - args.len()];
+        for ((slot, mode), &(ty, consumed)) in args.iter().zip(parameters) {
+            kinds.extend(slot.misuse(home));
             // The number of the type can be another one in another context.
-            let slot = &self.slots[i];
-            let foreign = !Arc::ptr_eq(&slot.home, home);
-            mistakes.extend(foreign.then_some(WrongContext));
-            let borrowed = consumed && mode == Mode::Borrow;
-            mistakes.extend((borrowed || !slot.fits(home, ty)).then_some(InvalidArgument));
+            let refused = !slot.fits(home, ty) || consumed && *mode == Mode::Borrow;
+            kinds.extend(refused.then_some(InvalidArgument));
         }
-        mistakes
-    }
-
-    fn data(&self, choices: &[Choice]) -> Vec<Data> {
-        let data = |choice: &Choice| match *choice {
-            Choice::Int(x) => Data::Int(x),
-            Choice::Slot(i, _) => self.slots[i].data.clone(),
-        };
-        choices.iter().map(data).collect()
-    }
-
-    fn call(&mut self, home: &Arc<Home>, entry: u8, picks: &[u8], mistake: u8) {
-        let program = home.ctx.library().program();
-        let entry = &program.entries()[entry as usize % program.entries().len()];
-        let inputs = entry.inputs.iter();
-        let inputs = inputs.map(|input| (program.name_of(input.ty), input.is_consumed()));
-        let parameters: Parameters<'_> = inputs.collect();
-        let mut choices = self.choose(home, &parameters, picks);
-        choices.truncate(if mistake == 255 { 1 } else { 4 });
-        let mistakes = self.mistakes(home, &parameters, &choices);
-        note(format_args!("{} {choices:?}", entry.name));
-        let expected = match mistakes.is_empty() {
-            true => model::call(&entry.name, &self.data(&choices)),
-            false => mistakes.into(),
-        };
-        if home.is_gpu() && expected.kinds.contains(&ContextLost) {
+        let starts = kinds.is_empty();
+        let mut data: Vec<Data> = args.iter().map(|(slot, _)| slot.data.clone()).collect();
+        if starts {
+            match model(&data) {
+                Ok(results) => data = results,
+                Err(errors) => kinds = errors,
+            }
+        }
+        if home.ctx.library().backend().is_gpu() && kinds.contains(&ContextLost) {
             return; // The memory of a lost context is leaked. In kernels, the quotient is any number.
         }
-        let results = self.with_values(&choices, |values| {
-            let args = values
-                .iter_mut()
-                .zip(&choices)
-                .map(|(value, choice)| match choice {
-                    Choice::Slot(_, Mode::ConsumeMut) => Arg::ConsumeMut(value),
-                    Choice::Slot(_, Mode::Consume) => Arg::Consume(replace(value, 0i64.into())),
-                    _ => Arg::Borrow(value),
-                });
-            let args = args.collect();
-            home.attempt(&expected.kinds, || {
-                let results = home.ctx.call(&entry.name, args)?;
-                if home.is_gpu() {
-                    home.ctx.sync()?; // A call can fail later.
-                }
-                Ok(results)
-            })
-        });
-        for (choice, (_, consumed)) in choices.iter().zip(parameters) {
-            if let Choice::Slot(i, Mode::ConsumeMut) = *choice {
-                self.slots[i].spent |= consumed && expected.starts;
+        self.expect(home, &kinds, data, || run(&mut args));
+        for ((mut slot, mode), (_, consumed)) in args.into_iter().zip(parameters) {
+            slot.spent |= starts && *consumed && mode == Mode::ConsumeMut;
+            if !matches!(slot.value, Value::Scalar(_)) {
+                self.slots.insert(0, slot);
             }
-        }
-        self.slots
-            .retain(|slot| !matches!(slot.value, Value::Scalar(_)));
-        if let Some(results) = results {
-            assert_eq!(results.len(), expected.results.len());
-            let results = results.into_iter().zip(expected.results);
-            results.for_each(|(value, data)| self.push(home, value, data));
         }
     }
 
-    /// Runs an operation on the values of arguments. It can replace a value by a scalar.
-    fn with_values<R>(&mut self, choices: &[Choice], run: impl FnOnce(&mut [Value]) -> R) -> R {
-        let take = |choice: &Choice| match *choice {
-            Choice::Int(x) => x.into(),
-            Choice::Slot(i, _) => replace(&mut self.slots[i].value, 0i64.into()),
-        };
-        let mut values: Vec<Value> = choices.iter().map(take).collect();
-        let result = run(&mut values);
-        for (choice, value) in choices.iter().zip(values) {
-            if let Choice::Slot(i, _) = *choice {
-                self.slots[i].value = value;
+    /// Takes a value of a type, or makes one; sometimes it is any value.
+    fn choose(&mut self, home: &Arc<Home>, ty: TypeRef, pick: u8) -> Slot {
+        let has = self.slots.iter().any(|slot| slot.fits(home, ty));
+        if let (false, TypeRef::Type(id)) = (has, ty) {
+            self.make(home, id.index(), [pick / 4, pick / 8, pick / 16, pick]);
+        }
+        let (from, count) = (pick as usize / 8, self.slots.len());
+        let mut all = (from..from + count).map(|i| i % count);
+        match all.find(|&i| pick > 250 || self.slots[i].fits(home, ty)) {
+            Some(i) => self.slots.remove(i),
+            None => {
+                let int = INTS[pick as usize % INTS.len()];
+                Slot::new(home, int.into(), Data::Int(int))
             }
         }
-        result
+    }
+
+    fn call(&mut self, home: &Arc<Home>, entry: u8, picks: [u8; 4], mistake: u8) {
+        let entries = home.ctx.library().program().entries();
+        let entry = &entries[entry as usize % entries.len()];
+        let parameters = entry.inputs.iter().map(|i| (i.ty, i.is_consumed()));
+        let parameters: Vec<_> = parameters.collect();
+        let picks = if mistake == 255 { &picks[..1] } else { &picks };
+        note(format_args!("call {}", entry.name));
+        let model = |data: &[Data]| model::call(&entry.name, data);
+        self.apply(home, &parameters, picks, model, |args| {
+            let args = args.iter_mut().map(|(slot, mode)| match mode {
+                Mode::Borrow => Arg::Borrow(&slot.value),
+                Mode::Consume => Arg::Consume(replace(&mut slot.value, 0i64.into())),
+                Mode::ConsumeMut => Arg::ConsumeMut(&mut slot.value),
+            });
+            let results = home.ctx.call(&entry.name, args.collect())?;
+            home.ctx.sync()?; // A call on a GPU can fail later.
+            Ok(results)
+        });
     }
 
     /// Uploads an array, or makes a record, a sum or an array of records.
     fn make(&mut self, home: &Arc<Home>, ty: usize, picks: [u8; 4]) {
-        let program = home.ctx.library().program();
-        let ty = &program.types()[ty % program.types().len()];
-        let mut variant = None;
+        let types = home.ctx.library().program().types();
+        let ty = &types[ty % types.len()];
         let structure = match &ty.kind {
-            TypeKind::Array(array) => return self.upload(home, array.rank, picks),
+            TypeKind::Array(array) => {
+                let shape = [picks[0] as usize % 6, picks[1] as usize % 6][..array.rank].to_vec();
+                let int = |i| INTS[(picks[2] as usize + 5 * i) % INTS.len()];
+                let elements: Vec<i64> = (0..shape.iter().product()).map(int).collect();
+                let data = vec![Data::Array(shape.clone(), elements.clone())];
+                let run = || Ok(vec![home.ctx.array_nd(&shape, &elements)?.into()]);
+                return self.expect(home, &[], data, run);
+            }
             TypeKind::Opaque(opaque) => &opaque.structure,
         };
-        let parts: Vec<TypeRef> = match structure {
+        let types = |fields: &[Field]| fields.iter().map(|field| (field.ty, false)).collect();
+        let mut variant = None;
+        let parts: Vec<_> = match structure {
             Structure::Sum(sum) => {
                 let chosen = &sum.variants[picks[3] as usize % sum.variants.len()];
-                variant = Some(chosen.name.as_str());
-                chosen.payload.clone()
+                variant = Some(chosen.name.clone());
+                chosen.payload.iter().map(|&ty| (ty, false)).collect()
             }
-            Structure::Record(record) => record.fields.iter().map(|field| field.ty).collect(),
-            Structure::RecordArray(array) => array.fields.iter().map(|field| field.ty).collect(),
+            Structure::Record(record) => types(&record.fields),
+            Structure::RecordArray(array) => types(&array.fields),
             _ => return,
         };
-        let parts = parts
-            .iter()
-            .map(|&part| (program.name_of(part), false))
-            .collect();
-        let choices = self.choose(home, &parts, &picks);
-        let mut kinds = self.mistakes(home, &parts, &choices);
-        let mut data = self.data(&choices);
-        note(format_args!("make {} {variant:?} of {choices:?}", ty.name));
         let is_array = ty.as_record_array().is_some();
-        if is_array && kinds.is_empty() {
-            kinds.extend((data[0].count() != data[1].count()).then_some(InvalidArgument));
-            data = Data::points(&data);
-        }
-        let made = self.with_values(&choices, |values| {
-            let parts: Vec<&Value> = values.iter().collect();
-            home.attempt(&kinds, || match variant {
+        note(format_args!("make {} {variant:?}", ty.name));
+        let model = |data: &[Data]| match data {
+            [a, b] if is_array && a.ints().len() != b.ints().len() => Err(vec![InvalidArgument]),
+            _ => Ok(vec![Data::Opaque(variant.clone(), data.to_vec())]),
+        };
+        self.apply(home, &parts, &picks, model, |args| {
+            let parts: Vec<&Value> = args.iter().map(|(slot, _)| &slot.value).collect();
+            let made = match &variant {
                 Some(variant) => home.ctx.sum(&ty.name, variant, &parts),
                 None if is_array => home.ctx.zip(&ty.name, &parts),
                 None => home.ctx.record(&ty.name, &parts),
-            })
+            };
+            Ok(vec![made?.into()])
         });
-        if let Some(opaque) = made {
-            self.push(
-                home,
-                opaque.into(),
-                Data::Opaque(variant.map(Into::into), data),
-            );
-        }
-    }
-
-    fn upload(&mut self, home: &Arc<Home>, rank: usize, [n, m, seed, wrong]: [u8; 4]) {
-        let dim = |n| if n > 250 { 50 } else { n as usize % 6 };
-        let shape = [dim(n), dim(m)][..rank].to_vec();
-        let error = (wrong == 255).then_some(InvalidArgument);
-        let count = shape.iter().product::<usize>() + error.iter().len();
-        let ints = INTS.iter().cycle().skip(seed.into()).step_by(5);
-        let elements: Vec<i64> = ints.take(count).copied().collect();
-        note(format_args!("upload of shape {shape:?}"));
-        let array = home.attempt(error.as_slice(), || home.ctx.array_nd(&shape, &elements));
-        if let Some(array) = array {
-            self.push(home, array.into(), Data::Array(shape, elements));
-        }
-    }
-
-    /// An upload and two downloads.
-    fn batch(&mut self, home: &Arc<Home>, i: usize, n: u8) {
-        let slot = &self.slots[i];
-        let Value::Array(array) = &slot.value else {
-            return;
-        };
-        note(format_args!("batch with v{i}"));
-        let foreign = (!Arc::ptr_eq(&slot.home, home)).then_some(WrongContext);
-        let spent = slot.spent.then_some(InvalidArgument);
-        let kinds: Vec<ErrorKind> = foreign.into_iter().chain(spent).collect();
-        let new: Vec<i64> = (0..n.into()).collect();
-        let mut read = vec![0; slot.data.count()];
-        let done = home.attempt(&kinds, || {
-            home.ctx.batch(|batch| {
-                let new = batch.array(&new)?;
-                batch.read_into(array, &mut read)?;
-                Ok((batch.to_vec::<i64>(&new)?, new))
-            })
-        });
-        if let Some((download, array)) = done {
-            assert_eq!(read, slot.data.ints());
-            assert_eq!(download.into_vec().expect("the batch has ended"), new);
-            self.push(home, array.into(), Data::vector(&new));
-        }
-    }
-
-    /// Reads a field, a payload or an element.
-    fn part(&mut self, i: usize, b: u8, c: u8) {
-        let slot = &self.slots[i];
-        let Value::Opaque(opaque) = &slot.value else {
-            return;
-        };
-        let (home, b) = (Arc::clone(&slot.home), b as usize);
-        note(format_args!("part {b} of v{i}"));
-        let parts = slot.data.parts();
-        let (found, data) = match &opaque.ty().as_opaque().expect("it is opaque").structure {
-            Structure::Sum(sum) => {
-                let name = &sum.variants[b % sum.variants.len()].name;
-                let has = matches!(&slot.data, Data::Opaque(Some(variant), _) if variant == name);
-                let error = (!has).then_some(InvalidArgument);
-                (
-                    slot.attempt(error, || opaque.destruct(name)),
-                    parts.to_vec(),
-                )
-            }
-            Structure::Record(record) => {
-                let (field, i) = (&record.fields[b % record.fields.len()], b % parts.len());
-                let found = slot.attempt(None, || Ok(vec![opaque.project(&field.name)?]));
-                (found, vec![parts[i].clone()])
-            }
-            Structure::RecordArray(array) if c < 128 => {
-                let field = b % array.fields.len();
-                let name = &array.fields[field].name;
-                let found = slot.attempt(None, || Ok(vec![opaque.project(name)?]));
-                (found, vec![slot.data.column(field)])
-            }
-            _ => {
-                let element = parts.get(b % 6).cloned();
-                let error = element.is_none().then_some(InvalidArgument);
-                let found = slot.attempt(error, || Ok(vec![opaque.index(&[b as i64 % 6])?]));
-                (found, Vec::from_iter(element))
-            }
-        };
-        let found = found.into_iter().flatten().zip(data);
-        found.for_each(|(value, data)| self.push(&home, value, data));
-    }
-
-    fn store(&mut self, i: usize) {
-        let slot = &self.slots[i];
-        if let Value::Opaque(opaque) = &slot.value {
-            note(format_args!("store v{i}"));
-            let stored = slot.attempt(None, || opaque.store());
-            let stored = stored.map(|stored| (stored, slot.home.program, slot.data.clone()));
-            self.stored.extend(stored);
-            let surplus = self.stored.len().saturating_sub(MOST_SLOTS);
-            self.stored.drain(..surplus);
-        }
-    }
-
-    /// Restores a stored value in a context of any backend.
-    fn restore(&mut self, home: &Arc<Home>, which: u8) {
-        let which = which as usize % self.stored.len().max(1);
-        let Some((stored, program, data)) = self.stored.get(which) else {
-            return;
-        };
-        note(format_args!("restore {data:?}"));
-        let error = (*program != home.program).then_some(ErrorKind::Restore);
-        let data = data.clone();
-        if let Some(opaque) = home.attempt(error.as_slice(), || home.ctx.restore(stored)) {
-            self.push(home, opaque.into(), data);
-        }
-    }
-
-    /// Runs the next operation while a view of an array, or the value itself, is held.
-    fn view(&mut self, i: usize, operations: &mut ChunksExact<'_, u8>) {
-        let slot = self.slots.remove(i);
-        note(format_args!(
-            "view v{i}, which is no argument of the next operation"
-        ));
-        let view = match &slot.value {
-            // Also in a lost context.
-            Value::Array(array) if !slot.spent => array.view::<i64>().unwrap_or_else(|error| {
-                assert!(slot.home.losing.load(SeqCst), "{error}");
-                None
-            }),
-            _ => None,
-        };
-        self.step(operations);
-        assert!(view.is_none_or(|view| view == slot.data.ints()));
-        self.slots.push(slot);
-    }
-
-    /// Drops a value or a context, or exchanges values with other users.
-    fn give_up(&mut self, i: usize, how: u8) {
-        note(format_args!("give up v{i}, way {}", how % 4));
-        if how % 4 == 3 {
-            return drop(self.contexts.remove(i % self.contexts.len()));
-        }
-        let slot = self.slots.remove(i);
-        match how % 4 {
-            1 => std::thread::spawn(|| drop(slot))
-                .join()
-                .expect("no value panics"),
-            // The failure of a kernel would be reported to another user.
-            2 if !slot.home.is_gpu() => {
-                let mut exchange = exchange();
-                exchange.push(slot);
-                let which = how as usize % exchange.len();
-                let taken = exchange.remove(which);
-                drop(exchange);
-                self.adopt(Arc::clone(&taken.home));
-                self.slots.push(taken);
-            }
-            _ => drop(slot),
-        }
-    }
-
-    fn copy(&mut self, i: usize) {
-        let slot = &self.slots[i];
-        note(format_args!("copy v{i}"));
-        let copy = slot.attempt(None, || match &slot.value {
-            Value::Array(array) => array.try_clone().map(Value::from),
-            Value::Opaque(opaque) => opaque.try_clone().map(Value::from),
-            Value::Scalar(_) => panic!("no slot has scalars"),
-        });
-        let (home, data) = (Arc::clone(&slot.home), slot.data.clone());
-        copy.into_iter()
-            .for_each(|copy| self.push(&home, copy, data.clone()));
-    }
-
-    fn inspect(&self, i: usize, how: u8) {
-        let slot = &self.slots[i];
-        note(format_args!("inspect v{i}, {:?}", slot.value));
-        slot.check();
-        if how < 128 {
-            slot.home.attempt(&[], || slot.home.ctx.clear_caches());
-        }
     }
 }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,8 @@ use futhark_safe::dynamic::Library;
 use futhark_safe_fuzz::user::{self, OP, User};
 
 const THREADS: u64 = 8;
+
+static STOP: AtomicBool = AtomicBool::new(false);
 
 /// The operations between two checks of all values of a user, and the number of these rounds before it drops them.
 const ROUND: usize = 200;
@@ -21,42 +24,42 @@ const MOST_GROWTH_MIB: u64 = 16;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let minutes = match &arguments[..] {
+    let minutes: u64 = match &arguments[..] {
         [option, n] if option == "--minutes" => n.parse().expect("a number of minutes"),
         _ => panic!("usage: soak --minutes N"),
     };
     let misuse = start_device();
-    // Not scoped threads: a failure ends the process while the others run.
     let backends = [Backend::C, Backend::Multicore, Backend::Cuda];
     let libraries: &[_] = futhark_safe_fuzz::libraries(&backends).leak();
-    let begin = Instant::now();
-    let minute = move |n: u64| begin + Duration::from_secs(60 * n);
-    let (first, seed) = (resident_mib(), u64::from(fastrand::u32(..)));
-    println!("seed {seed}, {first} MiB");
-    let user = |i| std::thread::spawn(move || soak(libraries, seed + i, minute(minutes)));
+    let seed = u64::from(fastrand::u32(..));
+    println!("seed {seed}, {} MiB", resident_mib());
+    // Not scoped threads: a failure ends the process while the others run.
+    let user = |i| std::thread::spawn(move || soak(libraries, seed + i));
     let users: Vec<_> = (0..THREADS).map(user).collect();
     let mut warm = 0;
     for n in 1..=minutes {
-        while Instant::now() < minute(n) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < end {
             let failed = users.iter().any(|user| user.is_finished());
-            assert!(!failed || Instant::now() >= minute(n), "a user failed");
+            assert!(!failed, "a user failed");
             std::thread::sleep(Duration::from_millis(100));
         }
-        println!("minute {n}: {}", state());
+        let [operations, lost] = [&user::OPERATIONS, &user::LOST].map(|n| n.load(Relaxed));
+        let mib = resident_mib();
+        println!("minute {n}: {operations} operations, {lost} contexts lost, {mib} MiB");
         // The warm-up is a tenth of the time, but one minute at least.
         if n <= minutes.div_ceil(10) {
-            warm = resident_mib().max(warm);
+            warm = mib.max(warm);
         }
-        let grown = resident_mib().saturating_sub(warm);
+        let grown = mib.saturating_sub(warm);
         assert!(grown <= MOST_GROWTH_MIB, "{grown} MiB more than {warm}");
     }
+    STOP.store(true, Relaxed);
     for user in users {
         user.join().expect("a user failed");
     }
     let misuse = std::fs::read_to_string(misuse).unwrap_or_default();
     assert!(misuse.is_empty(), "the emulated device reports {misuse}");
-    let state = state();
-    println!("{state}; {first} MiB at the start, {warm} after the warm-up");
 }
 
 /// Compiles the emulated device and makes it the driver of cuda. Returns the file for its findings.
@@ -69,14 +72,7 @@ fn start_device() -> PathBuf {
         let files = std::fs::read_dir(source.join("src")).expect("the sources of the device");
         let files = files.map(|file| file.expect("a file").path());
         let mut compiler = Command::new("c++");
-        compiler.args([
-            "-std=c++17",
-            "-O2",
-            "-fPIC",
-            "-fvisibility=hidden",
-            "-shared",
-            "-pthread",
-        ]);
+        compiler.args("-std=c++17 -O2 -fPIC -fvisibility=hidden -shared -pthread".split(' '));
         compiler.args(files.filter(|file| file.extension().is_some_and(|end| end == "cpp")));
         let compiled = compiler.arg("-o").arg(&library).arg("-ldl").status();
         assert!(compiled.expect("c++ starts").success());
@@ -94,9 +90,9 @@ fn start_device() -> PathBuf {
     misuse
 }
 
-fn soak(libraries: &[Vec<Library>], seed: u64, end: Instant) {
+fn soak(libraries: &'static [Vec<Library>], seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
-    while Instant::now() < end {
+    while !STOP.load(Relaxed) {
         let mut user = User::new(libraries);
         for _ in 0..ROUNDS {
             let operations: Vec<u8> = (0..ROUND * OP).map(|_| random.u8(..)).collect();
@@ -105,23 +101,10 @@ fn soak(libraries: &[Vec<Library>], seed: u64, end: Instant) {
     }
 }
 
-fn state() -> String {
-    let [operations, lost, errors] =
-        [&user::OPERATIONS, &user::LOST, &user::ERRORS].map(|n| n.load(Relaxed));
-    format!(
-        "{operations} operations, {lost} contexts lost, {errors} errors, {} MiB",
-        resident_mib()
-    )
-}
-
 /// The resident memory of the process without mapped files.
 fn resident_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has this file");
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib = line
-        .and_then(|line| line.trim().strip_suffix(" kB"))
-        .expect("a size");
-    kib.trim().parse::<u64>().expect("a number") / 1024
+    let (_, size) = status.split_once("RssAnon:").expect("a size");
+    let kib = size.split_whitespace().next().expect("a number");
+    kib.parse::<u64>().expect("a number") / 1024
 }
