@@ -10,8 +10,8 @@ mod source;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use matrix::{Failure, Matrix, Run};
-use report::{Class, Known, Totals, alike, class_of, finding};
+use matrix::{Failure, Matrix};
+use report::{Class, Totals, alike, class_of, finding};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,9 +37,6 @@ struct Options {
     /// Only print the program of the seed
     #[arg(long)]
     print: bool,
-    /// Also write what is known to fail
-    #[arg(long)]
-    wild: bool,
     /// Backends, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "c,multicore,opencl,cuda")]
     backend: Vec<String>,
@@ -58,7 +55,6 @@ struct Writer {
     options: Options,
     matrix: Matrix,
     interpreter: PathBuf,
-    known: Known,
     totals: Totals,
 }
 
@@ -79,7 +75,7 @@ fn main() -> ExitCode {
 
 fn work(mut options: Options) -> Result<bool> {
     if options.print {
-        print!("{}", generate::generate(options.seed, options.wild));
+        print!("{}", generate::generate(options.seed));
         return Ok(false);
     }
     if options.compiler.is_empty() {
@@ -105,14 +101,12 @@ fn work(mut options: Options) -> Result<bool> {
             .collect(),
     };
     let interpreter = options.compiler.last().context("no compiler")?.clone();
-    let known = Known::read()?;
     let begun = Instant::now();
     let (mut seed, end) = (options.seed, options.seed.saturating_add(options.count));
     let mut writer = Writer {
         options,
         matrix,
         interpreter,
-        known,
         totals: Totals::default(),
     };
     while seed < end && begun.elapsed().as_secs() / 60 < writer.options.minutes {
@@ -125,7 +119,6 @@ fn work(mut options: Options) -> Result<bool> {
             writer.totals.text()
         );
     }
-    print!("{}", writer.known.text());
     Ok(writer
         .totals
         .found
@@ -148,10 +141,7 @@ impl Writer {
         let folder = self.folder("programs")?;
         let mut sources = Vec::new();
         for seed in seeds {
-            let (name, source) = (
-                format!("w{seed}.fut"),
-                generate::generate(seed, self.options.wild),
-            );
+            let (name, source) = (format!("w{seed}.fut"), generate::generate(seed));
             match source::write(&source, &folder.join(&name), &self.interpreter) {
                 Ok(()) => sources.push((name, source)),
                 Err(error) => {
@@ -166,7 +156,7 @@ impl Writer {
             self.totals.entries += source::entries(source).len();
             // One finding per kind of failure of a program.
             let mut kinds = BTreeSet::new();
-            for failure in self.unknown(&run, name, source) {
+            for failure in run.of(name) {
                 if kinds.insert(failure.kind) {
                     self.find(source, failure)?;
                 }
@@ -179,13 +169,6 @@ impl Writer {
             }
         }
         Ok(())
-    }
-
-    fn unknown<'r>(&self, run: &'r Run, program: &str, source: &str) -> Vec<&'r Failure> {
-        let failures = run.of(program);
-        failures
-            .filter(|failure| !self.known.is_known(failure, source))
-            .collect()
     }
 
     /// Reduces a failure, classifies it, and writes its report.
@@ -202,7 +185,7 @@ impl Writer {
             ..self.matrix.clone()
         }
         .run(&folder)?;
-        let failures = self.unknown(&run, name, &source);
+        let failures: Vec<_> = run.of(name).collect();
         let class = class_of(&failures, &run.setups);
         *self.totals.found.entry((class, failure.kind)).or_default() += 1;
         let seed = failure.program.trim_matches(|c: char| !c.is_ascii_digit());

@@ -77,7 +77,7 @@ impl Matrix {
                 // PoCL 3.1, which is found as well, computes wrong results.
                 let device = match backend.as_str() {
                     "opencl" => "Oclgrind*",
-                    "cuda" => "emulated",
+                    "cuda" | "hip" => "emulated",
                     _ => "cpu",
                 };
                 command.args(["--device", device]);

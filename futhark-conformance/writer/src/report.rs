@@ -1,9 +1,6 @@
-//! Whose a failure is, what is known, and the texts about it.
+//! Whose a failure is, and the texts about it.
 
 use crate::matrix::{Failure, Kind, Run};
-use anyhow::Result;
-use serde::Deserialize;
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whose failure it is.
@@ -47,7 +44,7 @@ pub fn class_of(failures: &[&Failure], setups: &BTreeSet<String>) -> Class {
     } else if backends.len() == 1
         && backends
             .iter()
-            .all(|name| ["opencl", "cuda"].contains(name))
+            .all(|name| ["opencl", "cuda", "hip"].contains(name))
     {
         Class::Device
     } else {
@@ -94,57 +91,6 @@ pub fn finding(class: Class, first: &Failure, failures: &[&Failure], run: &Run) 
          }| { format!("- {setup}: {kind:?}\n  {}\n", message.replace('\n', "\n  ")) },
     ));
     text
-}
-
-#[derive(Deserialize)]
-pub struct Known {
-    #[serde(default)]
-    known: Vec<Entry>,
-}
-
-/// A known failure. Each key that is there must fit.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    reason: String,
-    kind: Option<String>,
-    /// A part of compiler, backend, and `hardened` or `plain`.
-    setup: Option<String>,
-    message: Option<String>,
-    source: Option<String>,
-    #[serde(skip)]
-    uses: Cell<usize>,
-}
-
-impl Known {
-    pub fn read() -> Result<Known> {
-        Ok(toml::from_str(include_str!("../known.toml"))?)
-    }
-
-    pub fn is_known(&self, failure: &Failure, source: &str) -> bool {
-        let kind = format!("{:?}", failure.kind);
-        let has = |part: &Option<String>, text: &str| {
-            part.as_ref().is_none_or(|part| text.contains(part))
-        };
-        let entry = self.known.iter().find(|entry| {
-            has(&entry.kind, &kind)
-                && has(&entry.setup, &failure.setup)
-                && has(&entry.message, &failure.message)
-                && has(&entry.source, source)
-        });
-        entry
-            .inspect(|entry| entry.uses.set(entry.uses.get() + 1))
-            .is_some()
-    }
-
-    /// How often each was seen.
-    pub fn text(&self) -> String {
-        let lines = self.known.iter().map(|entry| match entry.uses.get() {
-            0 => format!("not seen any more: {}\n", entry.reason),
-            uses => format!("known, {uses} times: {}\n", entry.reason),
-        });
-        lines.collect()
-    }
 }
 
 #[derive(Default)]

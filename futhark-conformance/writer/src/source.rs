@@ -172,9 +172,7 @@ pub fn zero(ty: &str) -> String {
         (Some((dim, row)), _) => format!("(replicate ({dim}) {})", zero(row)),
         (None, "bool") => "false".to_owned(),
         (None, "rec") => "{a = 0, b = false, c = 0}".to_owned(),
-        (None, "nest") => format!("{{d = (0, 0), e = [0, 0], f = {}}}", zero("rec")),
         (None, "sum") => "(#none : sum)".to_owned(),
-        (None, "flag") => "(#off : flag)".to_owned(),
         (None, number) => format!("0{number}"),
     }
 }
