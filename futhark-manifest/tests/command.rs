@@ -181,6 +181,14 @@ fn unusable_input_is_an_error() {
     let output = run(&["check", "/nonexistent/prog.json"], "");
     assert_eq!(code(&output), 3);
     assert!(err(&output).starts_with("error: cannot read /nonexistent/prog.json: "));
+    if cfg!(target_os = "linux") {
+        let output = run(&["check", "/dev/zero"], "");
+        assert_eq!(code(&output), 3);
+        assert_has(
+            err(&output),
+            "cannot read /dev/zero: it has 256 MiB or more",
+        );
+    }
     // The other files are still checked.
     let good = fixture("0.26.4");
     let output = run(&["check", "/nonexistent/prog.json", &good], "");

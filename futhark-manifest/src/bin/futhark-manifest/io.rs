@@ -87,12 +87,22 @@ impl File {
                 if io::stdin().is_terminal() {
                     note("reading the manifest from standard input; see --help");
                 }
-                let mut bytes = Vec::new();
-                io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+                read_all(io::stdin())
             }
-            File::Path(path) => std::fs::read(path),
+            File::Path(path) => std::fs::File::open(path).and_then(read_all),
         };
         read.map_err(|error| Failure::Io(format!("cannot read {self}: {error}")))
+    }
+}
+
+/// More than any manifest has; the input may have no end.
+const MOST_BYTES: u64 = 256 << 20;
+
+fn read_all(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match input.take(MOST_BYTES).read_to_end(&mut bytes)? as u64 {
+        MOST_BYTES => Err(io::Error::other("it has 256 MiB or more")),
+        _ => Ok(bytes),
     }
 }
 
