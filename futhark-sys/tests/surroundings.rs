@@ -178,6 +178,7 @@ fn a_program_is_not_recorded_as_refused_for_lack_of_room() {
         "echo 'futhark: a.c: resource exhausted (No space left on device)' >&2; exit 1",
         "exit 1",
         "kill -9 $$",
+        "mkfifo \"$5.c\" \"$5.h\" \"$5.json\"",
     ] {
         let script = format!("#!/bin/sh\n[ \"$1\" = c ] || exec '{real}' \"$@\"\n{script}\n");
         fs::write(&futhark, script).unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::error::Error;
+use super::error::{Error, ErrorKind};
 use super::hash::Hash;
 
 pub(super) fn folder_of(source: &Path) -> &Path {
@@ -37,7 +37,18 @@ pub(super) fn hash_of(file: &Path) -> Result<String, Error> {
     Ok(Hash::new().with(&bytes).hex())
 }
 
+/// Fails for a link, a folder, a FIFO or a device, which could block.
+pub(super) fn must_be_regular(path: &Path) -> Result<(), Error> {
+    let about = fs::symlink_metadata(path).map_err(|error| Error::io("read", path, error))?;
+    if about.is_file() {
+        return Ok(());
+    }
+    let message = format!("{} is not a regular file", path.display());
+    Err(Error::new(ErrorKind::Io, message))
+}
+
 pub(super) fn read(path: &Path) -> Result<String, Error> {
+    must_be_regular(path)?;
     fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
 }
 

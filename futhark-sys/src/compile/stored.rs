@@ -27,7 +27,7 @@ use futhark_manifest::Version;
 use super::build::Build;
 use super::error::{Error, ErrorKind};
 use super::files::Files;
-use super::paths::{entries, hash_of, read, write};
+use super::paths::{entries, hash_of, must_be_regular, read, write};
 
 pub(super) const WARNINGS: &str = "warnings.txt";
 pub(super) const REFUSED: &str = "refused.txt";
@@ -131,8 +131,7 @@ impl Stored {
     ) -> Result<Stored, Error> {
         let wrong = |error: Error| fail(format!("{error:#}"));
         let file = folder.join(DESCRIPTION);
-        let text = must_be_regular(&file).and_then(|()| read(&file));
-        let text = text.ok().filter(|text| text.starts_with(FORMAT));
+        let text = read(&file).ok().filter(|text| text.starts_with(FORMAT));
         let text = text.ok_or_else(|| {
             fail(format!(
                 "the code in {} is not in the format of this version of futhark-sys",
@@ -191,16 +190,6 @@ fn outdated(folder: &Path, line: &str, now: &str) -> String {
             format!("expected `{expected}` for the code in {place}, got `{line}`")
         }
     }
-}
-
-/// Fails for a link, a folder, a FIFO or a device, which could block.
-fn must_be_regular(path: &Path) -> Result<(), Error> {
-    let about = fs::symlink_metadata(path).map_err(|error| Error::io("read", path, error))?;
-    if about.is_file() {
-        return Ok(());
-    }
-    let message = format!("{} is not a regular file", path.display());
-    Err(Error::new(ErrorKind::Io, message))
 }
 
 #[cfg(test)]
