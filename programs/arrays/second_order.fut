@@ -54,6 +54,13 @@ entry histogram [n] (k: i64) (is: [n]i64) : [k]i32 =
   reduce_by_index (replicate k 0) (+) 0 is (replicate n 1)
 
 -- ==
+-- entry: histogram_of_products
+-- input { [1i64, 0i64, 1i64, 3i64] [2i64, 3i64, 5i64, 7i64] } output { [3i64, 10i64] }
+-- input { empty([0]i64) empty([0]i64) } output { [1i64, 1i64] }
+entry histogram_of_products [n] (is: [n]i64) (xs: [n]i64) : [2]i64 =
+  reduce_by_index (replicate 2 1) (*) 1 is xs
+
+-- ==
 -- entry: any_all
 -- input { [true, false] } output { true false }
 -- input { [true, true] } output { true true }

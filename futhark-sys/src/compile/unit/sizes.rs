@@ -403,7 +403,7 @@ impl<'a> Writer<'a, '_> {
                 Ok(Some(format!("{declaration}fut_{name} = {value};")))
             }
             ("=", Some(_)) => Ok(None),
-            _ if is_checked || self.sizes.contains(name) => {
+            _ if is_checked || self.sizes.contains(name) || self.counts.contains(name) => {
                 let why = format!("the size in `{}` cannot be read", line.text.trim());
                 Err(Error::unsupported(self.version, name, &why))
             }
