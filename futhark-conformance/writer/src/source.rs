@@ -50,7 +50,7 @@ pub fn entries(source: &str) -> Vec<Entry> {
 }
 
 /// Writes the program with test blocks that expect what the interpreter answers; calls that it does not end in time are left
-/// out. An error if the program is not valid: then there is no file.
+/// out. Fails, and leaves no file, if the program is not valid.
 pub fn write(source: &str, path: &Path, interpreter: &Path) -> Result<()> {
     std::fs::write(path, source)?;
     let answered = answers(source, path, interpreter);
