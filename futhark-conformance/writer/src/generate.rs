@@ -23,11 +23,10 @@ pub fn generate(seed: u64) -> String {
             _ => {}
         }
     }
-    let next = 0;
     let mut generator = Generator {
         rng,
         sections,
-        next,
+        next: 0,
     };
     let entries = generator.rng.usize(3..8);
     let entries: String = (0..entries).map(|_| generator.entry()).collect();
@@ -37,8 +36,10 @@ pub fn generate(seed: u64) -> String {
 /// A result, what is picked, and a template.
 type Row = [&'static str; 3];
 
-/// What the names of a row stand for: a text and its type.
-type Names = BTreeMap<String, (String, String)>;
+/// A text and its type, for which a name in a row stands.
+type Named = (String, String);
+
+type Names = BTreeMap<String, Named>;
 
 struct Generator {
     rng: Rng,
@@ -287,8 +288,7 @@ impl Generator {
                     ty(&format!("[{}]{}", self.size(scope), self.elem()))
                 }
                 [_, "type"] => ty(self.elem()),
-                [_, "own", ..] => self.pick_var(&words[2..], names, scope, true)?,
-                _ => self.pick_var(&words[1..], names, scope, false)?,
+                _ => self.pick_var(&words[1..], names, scope)?,
             };
             names.insert(words[0].to_owned(), chosen);
         }
@@ -296,13 +296,11 @@ impl Generator {
     }
 
     /// A variable; if it is consumed, it can be a copy of one.
-    fn pick_var(
-        &mut self,
-        kind: &[&str],
-        names: &Names,
-        scope: &mut Scope,
-        is_consumed: bool,
-    ) -> Option<(String, String)> {
+    fn pick_var(&mut self, kind: &[&str], names: &Names, scope: &mut Scope) -> Option<Named> {
+        let (is_consumed, kind) = match kind {
+            ["own", kind @ ..] => (true, kind),
+            _ => (false, kind),
+        };
         let vars = scope.vars.iter().filter(|var| var.is(kind, names));
         let fitting: Vec<_> = vars.cloned().collect();
         let is_named = |var: &Var| names.values().any(|(text, _)| *text == var.name);
