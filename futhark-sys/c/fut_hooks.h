@@ -452,6 +452,12 @@ static int fut_refuse_length(struct futhark_context *ctx) {
   return FUTHARK_PROGRAM_ERROR;
 }
 
+static int fut_refuse_append(struct futhark_context *ctx) {
+  set_error(ctx, msgprintf("nothing can be appended to an argument that the call consumes: this version of Futhark writes past its end; "
+                           "remove the * in the type of the parameter\n"));
+  return FUTHARK_PROGRAM_ERROR;
+}
+
 static int fut_refuse_count(struct futhark_context *ctx, int64_t count) {
   if (count < 0)
     set_error(ctx, msgprintf("an array of shape [%lld] cannot be created or used\n", (long long)count));

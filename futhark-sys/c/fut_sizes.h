@@ -102,6 +102,8 @@ static int fut_refuse_count(struct futhark_context *ctx, int64_t count);
 
 // The same for a part of a concatenation.
 static int fut_refuse_length(struct futhark_context *ctx);
+// For a concatenation in the memory of its first part, an argument.
+static int fut_refuse_append(struct futhark_context *ctx);
 
 // Whether a number wraps that the condition of a check depends on: one in a size type, such as `[n*m]`, or one that
 // the compiler computes.

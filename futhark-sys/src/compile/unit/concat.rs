@@ -1,4 +1,5 @@
-//! Compares the lengths of the parts of a concatenation with zero, which the generated C does not.
+//! Checks the parts of a concatenation, which the generated C does not: no length is negative, and nothing is written
+//! past the end of an argument.
 //!
 //! A concatenation computes the offset of each part:
 //!
@@ -12,6 +13,14 @@
 //! result can be valid although a part has a negative length: `replicate (n - 1) x ++ [x]` with
 //! n = 0 writes before the beginning of an empty array. Therefore the lengths are compared with zero
 //! at the beginning of the block that concatenates.
+//!
+//! If the first part is a consumed argument, the compiler can take its memory for the result, which has no room for the
+//! other parts. It does not copy the first part then, as in each concatenation in place:
+//!
+//! ```c
+//! if (!(tmp_offs_6428 == (int64_t) 0)) {
+//!     lmad_copy_4b(ctx, 1, (uint32_t *) mem_6420.mem, tmp_offs_6428, …, (uint32_t *) mem_6420.mem, …
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -29,21 +38,46 @@ pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
             continue;
         }
         let parts = parts(&lines[i..], set.name);
+        let [_, others @ ..] = &*parts else {
+            continue;
+        };
         let indent = line.indent();
-        let terms: Vec<_> = parts.iter().map(|part| format!("{part} < 0")).collect();
-        let check = format!(
-            "{indent}if ({}) {{\n\
-             {indent}    err = fut_refuse_length(ctx);\n\
-             {indent}    goto cleanup;\n\
-             {indent}}}\n",
-            terms.join(" || ")
-        );
-        if !parts.is_empty() {
-            let place = place(lines, i, &parts);
-            checks.entry(place).or_default().push_str(&check);
+        let refused_if = |parts: &[&str], operator: &str, function: &str| {
+            let terms = parts.iter().map(|part| format!("{part} {operator} 0"));
+            format!(
+                "{indent}if ({}) {{\n\
+                 {indent}    err = {function}(ctx);\n\
+                 {indent}    goto cleanup;\n\
+                 {indent}}}\n",
+                terms.collect::<Vec<_>>().join(" || ")
+            )
+        };
+        let mut check = refused_if(&parts, "<", "fut_refuse_length");
+        if !others.is_empty() && is_in_argument(lines, i, set.name) {
+            check += &refused_if(others, "!=", "fut_refuse_append");
         }
+        let place = place(lines, i, &parts);
+        checks.entry(place).or_default().push_str(&check);
     }
     checks
+}
+
+/// Whether the memory that `offset`, which line `at` defines, belongs to is that of a parameter of the function.
+fn is_in_argument(function: &[Line<'_>], at: usize, offset: &str) -> bool {
+    let is_guard = |line: &Line<'_>| {
+        line.tokens.starts_with(&["if", "(", "!"]) && line.tokens.contains(&offset)
+    };
+    let guarded = function[at..].iter().skip_while(|line| !is_guard(line));
+    let guarded = guarded.take_while(|line| line.text.trim() != "}");
+    let mut words = guarded.flat_map(|line| line.tokens.windows(3));
+    let memory = words.find_map(|words| match *words {
+        [name, ".", "mem"] => Some(name),
+        _ => None,
+    });
+    let mut words = function.iter().flat_map(|line| line.tokens.windows(4));
+    words.any(|words| {
+        matches!(*words, ["struct", "memblock" | "memblock_device", name, "," | ")"] if Some(name) == memory)
+    })
 }
 
 /// The lengths that are added to `offset` in the block in which `lines` begin.

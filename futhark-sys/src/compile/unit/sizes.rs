@@ -447,6 +447,26 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_appended_to_an_argument() {
+        let append = |parameter: &str| {
+            let head = format!("int f(struct futhark_context *ctx{parameter})");
+            let copy = "lmad_copy_4b(ctx, 1, (uint32_t *) mem_1.mem, n_5 * tmp_offs_2, (int64_t []) {n_5}, (uint32_t *) mem_1.mem, (int64_t) 0, (int64_t []) {n_5}, (int64_t []) {n_3})";
+            format!(
+                "{head}\n{{\n    int64_t tmp_offs_2 = (int64_t) 0;\n    \n    if (!(n_5 * tmp_offs_2 == (int64_t) 0)) {{\n        {copy};\n    }}\n    tmp_offs_2 += n_3;\n    tmp_offs_2 += m_4;\n}}\n"
+            )
+        };
+        let check = "    if (m_4 != 0) {\n        err = fut_refuse_append(ctx);\n        goto cleanup;\n    }\n";
+        for memory in ["struct memblock mem_1", "struct memblock_device mem_1"] {
+            let text = checked(&append(&format!(", {memory}"))).unwrap();
+            let at = text.find(check).expect(&text);
+            assert!(at < text.find("lmad_copy_4b").unwrap(), "{text}");
+        }
+        let text = checked(&append(", struct memblock mem_9")).unwrap();
+        assert!(!text.contains("fut_refuse_append"), "{text}");
+        assert!(text.contains("if (n_3 < 0 || m_4 < 0)"), "{text}");
+    }
+
+    #[test]
     fn a_size_may_be_computed_by_the_program_in_any_way() {
         for value in [
             "a_3 & b_4",
