@@ -458,6 +458,11 @@ static int fut_refuse_append(struct futhark_context *ctx) {
   return FUTHARK_PROGRAM_ERROR;
 }
 
+static int fut_refuse_place(struct futhark_context *ctx) {
+  set_error(ctx, msgprintf("a slice is outside of its array\n"));
+  return FUTHARK_PROGRAM_ERROR;
+}
+
 static int fut_refuse_count(struct futhark_context *ctx, int64_t count) {
   if (count < 0)
     set_error(ctx, msgprintf("an array of shape [%lld] cannot be created or used\n", (long long)count));

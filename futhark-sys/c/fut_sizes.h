@@ -105,6 +105,21 @@ static int fut_refuse_length(struct futhark_context *ctx);
 // For a concatenation in the memory of its first part, an argument.
 static int fut_refuse_append(struct futhark_context *ctx);
 
+// For a copy on a GPU: whether an element at PLACE plus a sum of strides is not one of the ROOM elements of the memory.
+static int fut_refuse_place(struct futhark_context *ctx);
+static inline bool fut_is_outside(int64_t room, int rank, int64_t place, const int64_t *strides, const int64_t *shape) {
+  int64_t first = place, last = place, reach;
+  for (int i = 0; i < rank; i++)
+    if (shape[i] <= 0)
+      return false;
+  for (int i = 0; i < rank; i++) {
+    int64_t *end = strides[i] < 0 ? &first : &last;
+    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) || __builtin_add_overflow(*end, reach, end))
+      return true;
+  }
+  return first < 0 || last >= room;
+}
+
 // Whether a number wraps that the condition of a check depends on: one in a size type, such as `[n*m]`, or one that
 // the compiler computes.
 static inline bool fut_wraps(int64_t a, int64_t b) {

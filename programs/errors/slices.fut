@@ -29,3 +29,11 @@ entry rows (xss: [][]i32) (is: []i64) : [][]i32 = map (\i -> xss[i]) is
 -- input { 1i64 } output { [1i64] }
 -- input { 0i64 } error: Range 0..-1...1 is invalid
 entry counted_down (n: i64) : []i64 = n..n - 1...1
+
+-- On GPU backends, the check is moved into a kernel, which fails after the copy of the slice has begun.
+-- ==
+-- entry: of_partition
+-- input { [[[13u64, 5u64], [98u64, 5u64]], [[8u64, 1u64], [2u64, 24u64]]] 1i64 } error: out of bounds|outside of its array
+entry of_partition [n] (xs: [n][n][n]u64) (i: i64) : [][][n]u64 =
+  let (ys, _) = partition (\_ -> i != 0) xs
+  in ys[(i & 3) - 1:i & 7, -1:i & 7]

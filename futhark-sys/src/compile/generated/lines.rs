@@ -300,7 +300,7 @@ impl<'a> Passed<'a> {
 }
 
 /// The elements of a list, up to the bracket that closes it.
-fn arguments<'t, 'a>(list: &'t [&'a str]) -> Option<Vec<&'t [&'a str]>> {
+pub(in crate::compile) fn arguments<'t, 'a>(list: &'t [&'a str]) -> Option<Vec<&'t [&'a str]>> {
     let mut arguments = Vec::new();
     let (mut begin, mut at) = (0, 0);
     loop {

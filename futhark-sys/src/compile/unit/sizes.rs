@@ -27,6 +27,7 @@ use futhark_manifest::Version;
 use super::bounds::Bounds;
 use super::concat;
 use super::operations;
+use super::room;
 use super::runtime::{self, Check};
 use crate::compile::error::Error;
 use crate::compile::generated::expr::Expr;
@@ -297,7 +298,7 @@ impl<'a> Writer<'a, '_> {
         if passed.purpose == Purpose::Copy {
             self.refuse_condition(line, scope)?;
             let dims: Vec<_> = passed.sizes.iter().map(|(_, dim)| dim).collect();
-            return Ok(scope.check_count(line.indent(), &dims) + line.text);
+            return Ok(scope.check_count(line.indent(), &dims) + &room::checks(line) + line.text);
         }
         let mut text = line.text.to_owned();
         for (place, size) in passed.sizes.iter().rev() {
@@ -464,6 +465,24 @@ mod tests {
         let text = checked(&append(", struct memblock mem_9")).unwrap();
         assert!(!text.contains("fut_refuse_append"), "{text}");
         assert!(text.contains("if (n_3 < 0 || m_4 < 0)"), "{text}");
+    }
+
+    #[test]
+    fn a_copy_on_a_gpu_stays_in_its_memory() {
+        let copy = |name: &str| {
+            let line = format!(
+                "    if ((err = {name}(ctx, \"a.fut:1\", 1, mem_1.mem, n_3, (int64_t []) {{(int64_t) 1}}, mem_2.mem, i_4, (int64_t []) {{s_5}}, (int64_t []) {{n_3}})) != 0)\n        goto cleanup;"
+            );
+            checked(&function(&line)).unwrap()
+        };
+        let text = copy("lmad_copy_gpu2gpu_8b");
+        for check in [
+            "if (fut_is_outside(mem_1.size / 8, 1, n_3, (int64_t []) {(int64_t) 1}, (int64_t []) {n_3})) {",
+            "if (fut_is_outside(mem_2.size / 8, 1, i_4, (int64_t []) {s_5}, (int64_t []) {n_3})) {",
+        ] {
+            assert!(text.find(check).expect(&text) < text.find("lmad_copy").unwrap());
+        }
+        assert!(!copy("lmad_copy_8b").contains("fut_is_outside"));
     }
 
     #[test]
