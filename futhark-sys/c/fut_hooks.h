@@ -447,19 +447,8 @@ static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char
 
 // Separate from the generated code, because `fut_set_error` derives the cause from the name of the
 // function that calls it.
-static int fut_refuse_length(struct futhark_context *ctx) {
-  set_error(ctx, msgprintf("an array of negative length cannot be concatenated\n"));
-  return FUTHARK_PROGRAM_ERROR;
-}
-
-static int fut_refuse_append(struct futhark_context *ctx) {
-  set_error(ctx, msgprintf("nothing can be appended to an argument that the call consumes: this version of Futhark writes past its end; "
-                           "remove the * in the type of the parameter\n"));
-  return FUTHARK_PROGRAM_ERROR;
-}
-
-static int fut_refuse_place(struct futhark_context *ctx) {
-  set_error(ctx, msgprintf("a slice is outside of its array\n"));
+static int fut_refuse_because(struct futhark_context *ctx, const char *why) {
+  set_error(ctx, msgprintf("%s\n", why));
   return FUTHARK_PROGRAM_ERROR;
 }
 

@@ -100,13 +100,21 @@ static int fut_refuse_count(struct futhark_context *ctx, int64_t count);
     goto cleanup;                                       \
   }
 
-// The same for a part of a concatenation.
-static int fut_refuse_length(struct futhark_context *ctx);
-// For a concatenation in the memory of its first part, an argument.
-static int fut_refuse_append(struct futhark_context *ctx);
+// Ends a generated function with an error of the program.
+#define FUT_REFUSE_IF(is_wrong, why)    \
+  if (is_wrong) {                       \
+    err = fut_refuse_because(ctx, why); \
+    goto cleanup;                       \
+  }
+static int fut_refuse_because(struct futhark_context *ctx, const char *why);
+
+#define FUT_NEGATIVE_PART "an array of negative length cannot be concatenated"
+#define FUT_NO_ROOM                                                                                              \
+  "nothing can be appended to an argument that the call consumes: this version of Futhark writes past its end; " \
+  "remove the * in the type of the parameter"
+#define FUT_OUTSIDE "a slice is outside of its array"
 
 // For a copy on a GPU: whether an element at PLACE plus a sum of strides is not one of the ROOM elements of the memory.
-static int fut_refuse_place(struct futhark_context *ctx);
 static inline bool fut_is_outside(int64_t room, int rank, int64_t place, const int64_t *strides, const int64_t *shape) {
   int64_t first = place, last = place, reach;
   for (int i = 0; i < rank; i++)

@@ -42,19 +42,16 @@ pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
             continue;
         };
         let indent = line.indent();
-        let refused_if = |parts: &[&str], operator: &str, function: &str| {
-            let terms = parts.iter().map(|part| format!("{part} {operator} 0"));
-            format!(
-                "{indent}if ({}) {{\n\
-                 {indent}    err = {function}(ctx);\n\
-                 {indent}    goto cleanup;\n\
-                 {indent}}}\n",
-                terms.collect::<Vec<_>>().join(" || ")
-            )
+        let refuse_if = |parts: &[&str], operator: &str, why: &str| {
+            let terms: Vec<_> = parts
+                .iter()
+                .map(|part| format!("{part} {operator} 0"))
+                .collect();
+            format!("{indent}FUT_REFUSE_IF({}, {why})\n", terms.join(" || "))
         };
-        let mut check = refused_if(&parts, "<", "fut_refuse_length");
+        let mut check = refuse_if(&parts, "<", "FUT_NEGATIVE_PART");
         if !others.is_empty() && is_in_argument(lines, i, set.name) {
-            check += &refused_if(others, "!=", "fut_refuse_append");
+            check += &refuse_if(others, "!=", "FUT_NO_ROOM");
         }
         let place = place(lines, i, &parts);
         checks.entry(place).or_default().push_str(&check);

@@ -39,10 +39,7 @@ pub(super) fn checks(line: &Line<'_>) -> String {
             return String::new();
         };
         format!(
-            "{indent}if (fut_is_outside({memory}.size / {size}, {rank}, {place}, {strides}, {shape})) {{\n\
-             {indent}    err = fut_refuse_place(ctx);\n\
-             {indent}    goto cleanup;\n\
-             {indent}}}\n"
+            "{indent}FUT_REFUSE_IF(fut_is_outside({memory}.size / {size}, {rank}, {place}, {strides}, {shape}), FUT_OUTSIDE)\n"
         )
     });
     checks.concat()

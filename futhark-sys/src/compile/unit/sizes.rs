@@ -456,15 +456,18 @@ mod tests {
                 "{head}\n{{\n    int64_t tmp_offs_2 = (int64_t) 0;\n    \n    if (!(n_5 * tmp_offs_2 == (int64_t) 0)) {{\n        {copy};\n    }}\n    tmp_offs_2 += n_3;\n    tmp_offs_2 += m_4;\n}}\n"
             )
         };
-        let check = "    if (m_4 != 0) {\n        err = fut_refuse_append(ctx);\n        goto cleanup;\n    }\n";
+        let check = "    FUT_REFUSE_IF(m_4 != 0, FUT_NO_ROOM)\n";
         for memory in ["struct memblock mem_1", "struct memblock_device mem_1"] {
             let text = checked(&append(&format!(", {memory}"))).unwrap();
             let at = text.find(check).expect(&text);
             assert!(at < text.find("lmad_copy_4b").unwrap(), "{text}");
         }
         let text = checked(&append(", struct memblock mem_9")).unwrap();
-        assert!(!text.contains("fut_refuse_append"), "{text}");
-        assert!(text.contains("if (n_3 < 0 || m_4 < 0)"), "{text}");
+        assert!(!text.contains("FUT_NO_ROOM"), "{text}");
+        assert!(
+            text.contains("FUT_REFUSE_IF(n_3 < 0 || m_4 < 0, FUT_NEGATIVE_PART)"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -477,8 +480,8 @@ mod tests {
         };
         let text = copy("lmad_copy_gpu2gpu_8b");
         for check in [
-            "if (fut_is_outside(mem_1.size / 8, 1, n_3, (int64_t []) {(int64_t) 1}, (int64_t []) {n_3})) {",
-            "if (fut_is_outside(mem_2.size / 8, 1, i_4, (int64_t []) {s_5}, (int64_t []) {n_3})) {",
+            "FUT_REFUSE_IF(fut_is_outside(mem_1.size / 8, 1, n_3, (int64_t []) {(int64_t) 1}, (int64_t []) {n_3}), FUT_OUTSIDE)",
+            "FUT_REFUSE_IF(fut_is_outside(mem_2.size / 8, 1, i_4, (int64_t []) {s_5}, (int64_t []) {n_3}), FUT_OUTSIDE)",
         ] {
             assert!(text.find(check).expect(&text) < text.find("lmad_copy").unwrap());
         }
