@@ -108,8 +108,8 @@ impl Var {
             ["matrix"] => rank > 1,
             ["vector"] => rank == 1 && !OPAQUE.contains(&elem),
             ["ints"] => rank == 1 && is_int,
-            // Kernels of 0.25.32 write histograms of bytes to wrong places.
-            ["words"] => rank == 1 && is_int && elem.ends_with(['2', '4']),
+            // Kernels write histograms of bytes (0.25.32) and of u64 (0.25.27) to wrong places.
+            ["words"] => rank == 1 && ["i32", "i64", "u32"].contains(&elem),
             ["of", name] => rank == 1 && elem == other(name),
             ["along", name] => array(ty).unzip().0 == array(other(name)).unzip().0,
             ["like", name] => rank > 0 && row(ty) == row(other(name)),
