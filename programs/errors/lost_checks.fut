@@ -1,5 +1,5 @@
--- A check in a map fails, also if the result does not depend on what it checks. (Known not to hold: the compilers
--- simplify the result and drop the check.)
+-- A check fails, also if the result does not depend on what it checks. (Known not to hold: the compilers simplify the
+-- result and drop the check.)
 
 -- ==
 -- entry: positive
@@ -18,3 +18,9 @@ entry gather (n: i64) (x: i64) (is: []i64) : []i64 = map (\i -> (replicate n x)[
 -- input { true 2i64 } output { [6i64, 6i64] }
 -- input { false 2i64 } error: Assertion is false
 entry constants (ok: bool) (n: i64) : []i64 = map (+ 1) (assert ok (replicate n 5))
+
+-- ==
+-- entry: replaced
+-- input { 0i64 5i64 } output { [5i64] }
+-- input { 7i64 5i64 } error: out of bounds
+entry replaced (i: i64) (x: i64) : [1]i64 = let v = [x] in copy v with [i:i + 1] = v
