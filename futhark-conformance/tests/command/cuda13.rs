@@ -17,8 +17,10 @@ entry double (xs: []i32): []i32 = map (* 2) xs
 entry total (xs: []i32): i32 = i32.sum xs
 ";
 
+/// Only with `FUTHARK_TESTS_FULL`.
 #[test]
 fn code_compiles_with_the_headers_of_cuda_13() {
+    needed!(needs::full());
     let headers = headers().ok_or("no headers of CUDA 13; run `ci/setup --only cuda13`".to_owned());
     let headers = needed!(needs::or_skip(headers));
     let scene = needed!(Scene::new(&[("two.fut", PROGRAM)]));

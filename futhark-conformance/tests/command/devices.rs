@@ -163,8 +163,10 @@ fn devices_are_chosen_by_name() {
     }
 }
 
+/// Only with `FUTHARK_TESTS_FULL`, because PoCL takes long to compile.
 #[test]
 fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
+    needed!(needs::full());
     let scene = needed!(with_two());
     // The same constructs.
     scene.write("other.fut", PROGRAM);
@@ -325,8 +327,10 @@ esac
     scene.futhark = scene.script("futhark-newer", &text);
 }
 
+/// Only with `FUTHARK_TESTS_FULL`, because PoCL takes long to compile.
 #[test]
 fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
+    needed!(needs::full());
     let mut scene = needed!(with_two());
     with_kernels_that_pocl_refuses(&mut scene, "1");
     let run = run(&scene, "--check blocks --summary summary.md");
@@ -355,8 +359,10 @@ fn a_device_that_refuses_the_programs_is_in_the_report_with_the_reason() {
     assert!(!devices.contains("apt-get install"), "{devices}");
 }
 
+/// Only with `FUTHARK_TESTS_FULL`, because PoCL takes long to compile.
 #[test]
 fn pocl_gets_an_option_for_programs_that_need_it() {
+    needed!(needs::full());
     let mut scene = needed!(with_two());
     with_kernels_that_pocl_refuses(&mut scene, "__OPENCL_C_VERSION__ != 120");
     let devices = scene.ended(&mut opencl(&scene, "devices")).shown();

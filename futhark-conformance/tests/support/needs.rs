@@ -53,6 +53,16 @@ pub fn compilers() -> Vec<Compiler> {
     }
 }
 
+/// `None`, and a message, without `FUTHARK_TESTS_FULL`.
+#[allow(dead_code, reason = "only tests that run commands use it")]
+pub fn full() -> Option<()> {
+    let full = std::env::var_os("FUTHARK_TESTS_FULL").map(drop);
+    if full.is_none() {
+        println!("skipped: FUTHARK_TESTS_FULL is not set");
+    }
+    full
+}
+
 /// The path of the newest Futhark compiler, absolute.
 #[allow(dead_code, reason = "only tests that run commands use it")]
 pub fn compiler_path() -> Option<PathBuf> {
