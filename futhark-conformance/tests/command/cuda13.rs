@@ -17,7 +17,7 @@ entry double (xs: []i32): []i32 = map (* 2) xs
 entry total (xs: []i32): i32 = i32.sum xs
 ";
 
-/// Only with `FUTHARK_TESTS_FULL`.
+/// Only with `FUTHARK_TESTS_FULL`, because the emulated device and a program are compiled once more.
 #[test]
 fn code_compiles_with_the_headers_of_cuda_13() {
     needed!(needs::full());

@@ -144,10 +144,7 @@ fn controls(nursery: &Nursery, faults: &[Fault]) -> BTreeSet<Place> {
 /// Only with `FUTHARK_TESTS_FULL`, because the faults run with the newest compiler.
 #[test]
 fn rules_match_the_text_of_every_older_compiler() {
-    if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
-        println!("skipped: FUTHARK_TESTS_FULL is not set");
-        return;
-    }
+    needed!(needs::full());
     let mut all = Compiler::all();
     all.pop();
     for compiler in all {

@@ -54,7 +54,7 @@ pub fn compilers() -> Vec<Compiler> {
 }
 
 /// `None`, and a message, without `FUTHARK_TESTS_FULL`.
-#[allow(dead_code, reason = "only tests that run commands use it")]
+#[allow(dead_code, reason = "other test programs do not use it")]
 pub fn full() -> Option<()> {
     let full = std::env::var_os("FUTHARK_TESTS_FULL").map(drop);
     if full.is_none() {
