@@ -121,6 +121,7 @@ fn a_lost_error_is_found() {
 
 #[test]
 fn a_consumed_variable_that_can_be_used_is_found() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     let words = "store of a consumed variable: expected a failure";
     bench.finds("uses-consumed", "consume cleared xs, new", words);
@@ -128,6 +129,7 @@ fn a_consumed_variable_that_can_be_used_is_found() {
 
 #[test]
 fn a_call_that_changes_another_value_is_found() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     let words = "a value that may share memory with the argument: [3]i32 at [1]";
     bench.finds("shares-memory", "consume cleared xs, made by table", words);
@@ -135,6 +137,7 @@ fn a_call_that_changes_another_value_is_found() {
 
 #[test]
 fn a_driver_that_ends_is_found() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     let words = "the process has ended (exit status: 4): out of luck";
     bench.finds("ends-at-failures", "fail cleared #1", words);
@@ -149,6 +152,7 @@ fn the_check_needs_a_driver() {
 
 #[test]
 fn the_driver_gets_the_files_of_a_library_and_a_start_that_fails_is_one_failure() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     let list = bench.scene.script(
         "list",
@@ -173,6 +177,7 @@ fn the_driver_gets_the_files_of_a_library_and_a_start_that_fails_is_one_failure(
 
 #[test]
 fn a_driver_that_does_not_answer_takes_one_time_limit() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     let bridge = ["--bridge", "exec sleep 100 #"];
     let run = bench

@@ -99,6 +99,7 @@ fn run_while(change: &str) -> Option<(Run, PathBuf)> {
 
 #[test]
 fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
+    needed!(crate::needs::full());
     let replace = "cp -p \"$0\" new && echo '# new' >>new && mv new \"$0\"";
     let Some((run, futhark)) = run_while(replace) else {
         return;
@@ -117,6 +118,7 @@ fn a_compiler_that_is_replaced_during_the_run_is_a_failure() {
 
 #[test]
 fn a_compiler_that_gets_another_link_or_permission_is_not_replaced() {
+    needed!(crate::needs::full());
     let Some((run, _)) = run_while("ln \"$0\" link && chmod 700 \"$0\"") else {
         return;
     };

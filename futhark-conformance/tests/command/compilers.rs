@@ -20,6 +20,7 @@ fn run(scene: &Scene, compilers: &[&Path]) -> Run {
 
 #[test]
 fn two_compilers_of_one_version_are_compared_by_two_runs() {
+    needed!(crate::needs::full());
     let scene = needed!(Scene::new(&[("a.fut", PROGRAM), ("b.fut", PROGRAM)]));
     let (released, patched) = (
         scene.compiler("released", ""),

@@ -245,6 +245,7 @@ esac
 
 #[test]
 fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
+    needed!(needs::full());
     let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     let newer = newer_compiler(&scene);
     let emulated = |arguments: &str| {
@@ -385,6 +386,7 @@ entry sums [n] [m] (xss: [n][m]i32) : [n]i32 = map i32.sum xss
 
 #[test]
 fn a_tuning_file_beside_the_program_is_used() {
+    needed!(needs::full());
     let scene = needed!(with_two());
     scene.write("next.fut", NESTED);
     let outcome = |tuning: &str| {

@@ -150,6 +150,7 @@ esac
 
 #[test]
 fn an_endless_call_is_not_a_failure() {
+    needed!(crate::needs::full());
     let spin = "entry spin (x: i32) : i32 = loop x while x > 0 do x ^ 2\n\
                 entry fine (x: i32) : i32 = x + 1\n";
     let bench = needed!(Bench::new(spin));

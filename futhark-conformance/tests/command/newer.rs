@@ -12,6 +12,7 @@ const CHECKS: &str = "--backend c,multicore --check blocks --check opaque --chec
 
 #[test]
 fn sums_without_a_tag_pass_the_checks_of_values() {
+    needed!(crate::needs::full());
     let mut scene = needed!(Scene::new(&[]));
     let safe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../futhark-safe/tests/newer");
     // The path is a part of the key of kept builds.
@@ -29,6 +30,7 @@ const NEWER: &str = "case $1 in --version) echo 'Futhark 0.99.0.'; exit ;; esac"
 
 #[test]
 fn a_compiler_after_the_newest_known_one_gets_a_warning() {
+    needed!(crate::needs::full());
     let mut scene = needed!(Scene::new(&[("a.fut", PROGRAM)]));
     let (newer, known) = (scene.compiler("newer", NEWER), scene.compiler("known", ""));
     let mut run = |compiler: PathBuf| {

@@ -319,6 +319,7 @@ fn a_report_may_have_lines_of_later_versions() {
 /// cannot be asked.
 #[test]
 fn the_page_is_drawn_for_programs_in_all_kinds_of_folders() {
+    needed!(crate::needs::full());
     let names = ["/a/b/p.fut", "/c.fut", "a/b/q.fut", "../r.fut", "s.fut"];
     let browser = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()

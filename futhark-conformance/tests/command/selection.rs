@@ -256,6 +256,7 @@ fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
 
 #[test]
 fn a_resumed_run_repeats_programs_whose_imports_or_data_have_changed() {
+    needed!(crate::needs::full());
     let importing = "-- ==\n-- input { 1 } output { 2 }\nimport \"lib/inc\"\nentry main = inc\n";
     let files = [
         ("a.fut", importing),

@@ -14,6 +14,7 @@ mod child;
 mod outcome;
 mod script;
 mod starts;
+#[macro_use]
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -85,6 +86,7 @@ fn every_failure_of_a_cuda_device_is_an_error_or_harmless() {
 
 #[test]
 fn every_failure_of_a_hip_device_is_an_error_or_harmless() {
+    needed!(support::needs::full());
     walk(Backend::Hip);
 }
 

@@ -96,17 +96,13 @@ fn count_quick(nursery: &Nursery, pairs: &[(&Fault, &Verdict)]) {
 }
 
 /// The faults to run: those whose names contain the text of `FUTHARK_FAULTS`, all of them with
-/// `FUTHARK_TESTS_FULL`, or else the first fault of each check, cause and backend; those of hip equal
-/// those of cuda.
+/// `FUTHARK_TESTS_FULL`, or else the first fault of each check and cause.
 fn chosen(mut faults: Vec<Fault>) -> Vec<Fault> {
     if let Ok(text) = std::env::var("FUTHARK_FAULTS") {
         faults.retain(|fault| fault.name.contains(&text));
     } else if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
         let mut seen = BTreeSet::new();
-        faults.retain(|f| {
-            let kind = [&f.check, &f.cause, &f.backend].map(String::clone);
-            f.backend != "hip" && seen.insert(kind)
-        });
+        faults.retain(|f| seen.insert([&f.check, &f.cause].map(String::clone)));
     }
     faults
 }

@@ -9,6 +9,7 @@ use futhark_conformance::parallel;
 
 #[test]
 fn the_emulated_device_has_the_half_floats_of_hip() {
+    needed!(needs::full());
     let compiler = needed!(needs::compiler());
     let [text] = &Fault::all(include_str!("halves.toml"))[..] else {
         panic!("one change");
@@ -25,6 +26,7 @@ fn the_emulated_device_has_the_half_floats_of_hip() {
 
 #[test]
 fn unknown_text_is_reported_by_name() {
+    needed!(needs::full());
     let compiler = needed!(needs::compiler());
     let nursery = Nursery::new(compiler);
     let changes = Fault::all(include_str!("newer.toml"));

@@ -59,22 +59,17 @@ const ON_OCLGRIND: [&str; 2] = ["replicate2", "concat1"];
 
 #[test]
 fn sizes_on_c() {
-    needed!(support::needs::compiler());
-    for compiler in Compiler::all() {
+    for compiler in support::needs::compilers() {
         check(Backend::C, &compiler, &ALL, CONSTRUCTS);
     }
 }
 
-/// Uses the newest compiler and few values, or everything with `FUTHARK_TESTS_FULL`, like
-/// [`sizes_on_c`].
+/// Uses few values, or all with `FUTHARK_TESTS_FULL`.
 #[test]
 fn sizes_on_multicore() {
-    let newest = needed!(support::needs::compiler());
-    if !full() {
-        return check(Backend::Multicore, &newest, &FEW, CONSTRUCTS);
-    }
-    for compiler in Compiler::all() {
-        check(Backend::Multicore, &compiler, &ALL, CONSTRUCTS);
+    let values = if full() { &ALL } else { &FEW };
+    for compiler in support::needs::compilers() {
+        check(Backend::Multicore, &compiler, values, CONSTRUCTS);
     }
 }
 
@@ -118,8 +113,7 @@ fn sizes_on_emulated_cuda() {
 
 #[test]
 fn loops_on_c() {
-    needed!(support::needs::compiler());
-    for compiler in Compiler::all() {
+    for compiler in support::needs::compilers() {
         loops::check(Backend::C, &compiler, &loops_on_hosts(), std::iter::once(1));
         loops::check_units(Backend::C, &compiler);
     }
@@ -128,12 +122,11 @@ fn loops_on_c() {
 /// Uses few numbers of threads, or all from 2 to 32 with `FUTHARK_TESTS_FULL`.
 #[test]
 fn loops_on_multicore() {
-    needed!(support::needs::compiler());
     let threads = match full() {
         true => (2..=32).collect(),
         false => vec![2, 3, 16],
     };
-    for compiler in Compiler::all() {
+    for compiler in support::needs::compilers() {
         loops::check(
             Backend::Multicore,
             &compiler,
@@ -240,6 +233,7 @@ fn expressions_on_c() {
 
 #[test]
 fn expressions_on_multicore() {
+    needed!(support::needs::full());
     check_expressions(Backend::Multicore);
 }
 
@@ -256,7 +250,7 @@ const WITHOUT: &str = "FUTHARK_TESTS_WITHOUT";
 
 #[test]
 fn each_check_is_needed() {
-    needed!(support::needs::compiler());
+    needed!(support::needs::full());
     for (check, test) in [
         ("FUT_OF_PRODUCT", "loops_on_c"),
         ("FUT_OF_COUNT", "loops_on_c"),

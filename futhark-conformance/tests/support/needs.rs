@@ -53,7 +53,7 @@ pub fn compilers() -> Vec<Compiler> {
     }
 }
 
-/// `None`, and a message, without `FUTHARK_TESTS_FULL`.
+/// `None`, and a message, without `FUTHARK_TESTS_FULL`: for tests that take long.
 #[allow(dead_code, reason = "other test programs do not use it")]
 pub fn full() -> Option<()> {
     let full = std::env::var_os("FUTHARK_TESTS_FULL").map(drop);

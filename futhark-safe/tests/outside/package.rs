@@ -34,6 +34,11 @@ fn skip(missing: &str) {
     let _ = writeln!(std::io::stderr(), "skipped a test of a package: {missing}");
 }
 
+/// Whether tests that take long run.
+pub fn full() -> bool {
+    std::env::var_os("FUTHARK_TESTS_FULL").is_some()
+}
+
 pub const PROGRAM: &str = include_str!("../../template/stats.fut");
 
 pub const BUILD: &str = r#"
