@@ -63,7 +63,7 @@ fn every_backend_exports_only_its_table_and_cannot_end_the_process() {
         return;
     };
     let mut ids = std::collections::BTreeMap::new();
-    for compiler in Compiler::all() {
+    for compiler in support::compilers() {
         for backend in BACKENDS {
             let build = source.build(backend).compiler(compiler.clone());
             // In place of `abort`, in the one function of ours that ends the process.
@@ -151,7 +151,7 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
     for (name, text, _) in refused {
         std::fs::write(folder.join(format!("{name}.fut")), text).unwrap();
     }
-    for compiler in Compiler::all() {
+    for compiler in support::compilers() {
         let error = |name: &str, backend| {
             let build = Build::new(folder.join(format!("{name}.fut")), backend);
             let build = build.compiler(compiler.clone()).out_dir(&folder);
@@ -407,7 +407,7 @@ fn tables_list_the_tuning_parameters_of_entry_points() {
     let Some(source) = Source::to_compile("tuning", text) else {
         return;
     };
-    for compiler in Compiler::all() {
+    for compiler in support::compilers() {
         for backend in [Backend::C, Backend::OpenCl] {
             let build = source.build(backend).compiler(compiler.clone());
             let artifact = build.run().unwrap();

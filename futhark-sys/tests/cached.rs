@@ -378,7 +378,7 @@ fn the_files_of_a_program_are_those_that_the_compiler_reads() {
         .map(|file| folder.join(file))
         .to_vec();
     sources.extend(importing(&packaged));
-    for compiler in Compiler::all() {
+    for compiler in support::compilers() {
         for source in &sources {
             let output = Command::new(compiler.program())
                 .arg("imports")

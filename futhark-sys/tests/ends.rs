@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Build, Compiler};
+use futhark_sys::compile::Build;
 use futhark_sys::table::{FUT_LOST, FUT_OK, FUT_REFUSED, FUT_SET_COMMAND_QUEUE, Setting, Table};
 
 const PROGRAM: &str = "\
@@ -71,7 +71,7 @@ fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
     let Some(source) = support::Source::to_compile(&format!("ends/{expected}"), PROGRAM) else {
         return;
     };
-    for compiler in Compiler::all() {
+    for compiler in support::compilers() {
         for backend in [Backend::C, Backend::Multicore] {
             let build = source.build(backend).compiler(compiler.clone());
             let build = flag.into_iter().fold(build, Build::flag);

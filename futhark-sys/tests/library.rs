@@ -179,6 +179,9 @@ fn c_clients_survive_on_c() {
 
 #[test]
 fn c_clients_survive_on_multicore() {
+    if !support::is_full() {
+        return println!("skipped: FUTHARK_TESTS_FULL is not set");
+    }
     run_c_clients(Backend::Multicore);
 }
 

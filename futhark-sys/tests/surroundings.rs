@@ -65,11 +65,6 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// Whether the long form of a test runs.
-fn is_full() -> bool {
-    std::env::var_os("FUTHARK_TESTS_FULL").is_some()
-}
-
 #[test]
 fn a_library_without_its_end_is_an_error() {
     let Some(source) = support::Source::to_compile("surroundings-cut", PROGRAM) else {
@@ -232,7 +227,7 @@ fn a_build_that_is_killed_does_not_spoil_one_at_the_same_time_or_a_later_one() {
     let Some(home) = place("killed") else { return };
     succeeds(&mut command(&home));
     let expected = files(&home.join("out"));
-    let count = if is_full() { 100 } else { 2 };
+    let count = if support::is_full() { 100 } else { 2 };
     for number in 0..count {
         for folder in ["cache", "out"] {
             fs::remove_dir_all(home.join(folder)).unwrap();
@@ -288,7 +283,11 @@ fn a_disk_that_is_full_is_an_error_and_leaves_nothing() {
         return;
     }
     succeeds(&mut command_for(&home, home.join("a.fut").as_os_str()));
-    let (first, step) = if is_full() { (16, 16) } else { (450, 700) };
+    let (first, step) = if support::is_full() {
+        (16, 16)
+    } else {
+        (450, 700)
+    };
     let mut sizes = (first..).step_by(step);
     let is_enough = |size: usize| {
         let mut command = in_namespace(ON_A_SMALL_DISK);

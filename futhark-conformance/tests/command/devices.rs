@@ -141,6 +141,7 @@ fn each_device_has_a_column_and_expectations_of_its_own() {
 
 #[test]
 fn devices_are_chosen_by_name() {
+    needed!(needs::full());
     let scene = needed!(with_two());
     let run = run(&scene, "--check blocks --device Portable*");
     assert_eq!(devices(&run, "usable").len(), 1, "{}", run.shown());
@@ -197,6 +198,7 @@ fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
 /// Without PoCL in the toolchain, the run has one column fewer and works otherwise.
 #[test]
 fn without_pocl_there_is_one_column_fewer() {
+    needed!(needs::full());
     let scene = needed!(with_two());
     let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
     // Headers and loader are still needed.

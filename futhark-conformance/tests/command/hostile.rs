@@ -268,6 +268,7 @@ entry f (n: i64): i64 = let xs = scan (+) 0 (iota n) in xs[n / 2]
 /// The other run takes longer than this one's time limit.
 #[test]
 fn waiting_for_another_run_is_not_a_timeout() {
+    needed!(needs::full());
     let script = "echo begun >>$FUTHARK_TESTS_LOG; sleep 5";
     let hostile = needed!(Hostile::new("'c '*hostile*", script));
     let mut first = hostile.command(" --check compile --timeout 100");

@@ -126,6 +126,7 @@ fn excluded_programs_are_left_out_and_named_in_the_header() {
 
 #[test]
 fn a_budget_leaves_out_jobs_that_would_end_too_late() {
+    needed!(crate::needs::full());
     let scene = needed!(Scene::new(&[("a.fut", GOOD), ("b.fut", WRONG)]));
     write_last(&scene, &[("a.fut", 0.1), ("b.fut", 1000.0)]);
     let short = run(&scene, ". --budget 1m --jobs 1 --baseline last.jsonl");
@@ -201,6 +202,7 @@ fn wait_for(scene: &Scene, words: &str) -> PathBuf {
 
 #[test]
 fn a_killed_run_is_resumed_with_the_results_of_a_whole_one() {
+    needed!(crate::needs::full());
     let wrong = [("b.fut", WRONG), ("d.fut", WRONG)];
     let files = [wrong.as_slice(), &[("a.fut", GOOD), ("c.fut", GOOD)]].concat();
     let scene = needed!(Scene::new(&files));

@@ -1,6 +1,5 @@
-//! Compares the verdicts of `futhark-conformance` and `futhark test` on every test case: first of a
-//! part of `programs/` that has each construct of test blocks, with the newest compiler; with
-//! `FUTHARK_TESTS_FULL`, of all programs, with every compiler.
+//! Compares the verdicts of `futhark-conformance` and `futhark test` on every test case: of a
+//! few programs, and, with `FUTHARK_TESTS_FULL`, of `programs/`, with every compiler.
 //!
 //! Both run one copy of the programs, in which every test case has a unique name. If everything
 //! passes, agreement proves little, so the copy has a second version of each case, with a mistake in
@@ -22,8 +21,7 @@ mod tally;
 use futhark_conformance::Corpus;
 use futhark_conformance::blocks::TestBlocks;
 use run::Run;
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use tally::{Finding, Tally};
@@ -36,8 +34,10 @@ struct Copied {
     blocks: Option<TestBlocks>,
 }
 
+/// Only with `FUTHARK_TESTS_FULL`, because `futhark test` compiles each program, too.
 #[test]
 fn verdicts_on_the_corpus_equal_those_of_futhark_test() {
+    needed!(needs::full());
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
     for compiler in needs::compilers() {
         let version = compiler.version();
@@ -45,10 +45,7 @@ fn verdicts_on_the_corpus_equal_those_of_futhark_test() {
         if folder.exists() {
             fs::remove_dir_all(&folder).unwrap();
         }
-        let mut copies = copy(&programs, &folder);
-        if std::env::var_os("FUTHARK_TESTS_FULL").is_none() {
-            copies = part_of(copies, &programs);
-        }
+        let copies = copy(&programs, &folder);
         let futhark = compiler.program().canonicalize().unwrap();
         let tally = judge(&folder, &copies, &futhark);
         println!("Futhark {version}: {tally}");
@@ -217,56 +214,6 @@ fn named_and_altered(source: &str, blocks: &TestBlocks) -> String {
         }
     }
     out
-}
-
-/// Starting the compilers costs as much as this number of bytes of source.
-const COMPILERS: usize = 4000;
-
-/// The copies that together have every construct of the programs' test blocks: always the one with the most
-/// new constructs per cost.
-fn part_of(copies: Vec<Copied>, programs: &Path) -> Vec<Copied> {
-    let list = fs::read_to_string(programs.join("constructs.jsonl")).unwrap();
-    let lines: Vec<Value> = list
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let is_of_blocks = |number: &usize| {
-        let topic = &lines[0][*number]["topic"];
-        topic == "Case" || topic == "Failure"
-    };
-    let constructs = |copied: &Copied| -> BTreeSet<usize> {
-        let line = lines.iter().find(|line| line["program"] == copied.path);
-        let numbers = line.unwrap()["constructs"].as_array().unwrap().iter();
-        let numbers = numbers.map(|number| number.as_u64().unwrap() as usize);
-        numbers.filter(is_of_blocks).collect()
-    };
-    let cost = |copied: &Copied| {
-        let size = fs::metadata(programs.join(&copied.path)).unwrap().len();
-        COMPILERS + usize::try_from(size).unwrap()
-    };
-    let mut rest: Vec<_> = copies
-        .into_iter()
-        .map(|copied| (constructs(&copied), cost(&copied), copied))
-        .collect();
-    let mut covered = BTreeSet::new();
-    let mut part = Vec::new();
-    loop {
-        let gain = |number: &usize| {
-            let (constructs, cost, _) = &rest[*number];
-            constructs.difference(&covered).count() * 1_000_000 / cost
-        };
-        match (0..rest.len())
-            .max_by_key(gain)
-            .filter(|best| gain(best) > 0)
-        {
-            Some(best) => {
-                let (constructs, _, copied) = rest.remove(best);
-                covered.extend(constructs);
-                part.push(copied);
-            }
-            None => return part,
-        }
-    }
 }
 
 #[test]

@@ -137,26 +137,23 @@ fn loops_on_multicore() {
     }
 }
 
-/// Uses three loops, or all with `FUTHARK_TESTS_FULL`, like the next two.
+/// Only with `FUTHARK_TESTS_FULL`, like the next: kernels take long to compile.
 #[test]
 fn loops_on_opencl() {
+    needed!(support::needs::full());
     let _alone = alone_on_opencl();
     let compiler = needed!(support::needs::compiler());
     needed!(opencl_device(&compiler));
-    loops::check(
-        Backend::OpenCl,
-        &compiler,
-        &some_loops(),
-        std::iter::once(1),
-    );
+    loops::check(Backend::OpenCl, &compiler, LOOPS, std::iter::once(1));
     loops::check_units(Backend::OpenCl, &compiler);
 }
 
 #[test]
 fn loops_on_emulated_cuda() {
+    needed!(support::needs::full());
     if support::in_a_process_with_the_device("") {
         let compiler = Compiler::find().unwrap();
-        loops::check(Backend::Cuda, &compiler, &some_loops(), std::iter::once(1));
+        loops::check(Backend::Cuda, &compiler, LOOPS, std::iter::once(1));
         loops::check_units(Backend::Cuda, &compiler);
     }
 }
@@ -301,17 +298,9 @@ fn planted_faults_are_found() {
     );
 }
 
-fn some_loops() -> Vec<loops::Loop> {
-    named(&["unit_copy", "scatter", "vjp_scan"], full())
-}
-
 fn loops_on_hosts() -> Vec<loops::Loop> {
     let few = ["reduce", "unit_rows", "unit_concat", "scatter", "flat"];
-    named(&few, std::env::var_os(WITHOUT).is_none())
-}
-
-/// The loops of these names, or all.
-fn named(few: &[&str], all: bool) -> Vec<loops::Loop> {
+    let all = std::env::var_os(WITHOUT).is_none();
     let loops = LOOPS.iter().copied();
     loops.filter(|l| all || few.contains(&l.name)).collect()
 }

@@ -78,11 +78,14 @@ pub fn in_a_process_with_the_device(settings: &str) -> bool {
     false
 }
 
-/// Runs `check` with both backends of the emulated device, in a process of its own.
+/// Runs `check` with cuda on the emulated device, and with `FUTHARK_TESTS_FULL` also with hip, in a process of its own.
 #[allow(dead_code, reason = "tests that start other processes do not use it")]
 pub fn on_cuda_and_hip(settings: &str, check: impl Fn(Backend)) {
     if in_a_process_with_the_device(settings) {
-        [Backend::Cuda, Backend::Hip].into_iter().for_each(check);
+        check(Backend::Cuda);
+        if needs::full().is_some() {
+            check(Backend::Hip);
+        }
     }
 }
 

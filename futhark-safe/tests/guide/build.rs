@@ -25,7 +25,10 @@ fn main() -> Result<(), Error> {
             let (program, _) = block.split_once("```").expect("the end of the block");
             std::fs::write(&file, program).expect("the program is written");
             let backends = [Backend::Multicore, Backend::C];
-            Program::new(file).backends(backends).compile()?;
+            Program::new(file)
+                .backends(backends)
+                .flag("-O0")
+                .compile()?;
         }
     }
     std::fs::write(out.join("pages.rs"), modules).expect("the modules are written");

@@ -25,6 +25,19 @@ pub fn no_compiler() -> bool {
     true
 }
 
+/// The newest compiler, or every one with `FUTHARK_TESTS_FULL`.
+pub fn compilers() -> Vec<Compiler> {
+    let all = Compiler::all();
+    let newest = all.len().saturating_sub(1);
+    let first = if is_full() { 0 } else { newest };
+    all[first..].to_vec()
+}
+
+/// Whether tests that take long run.
+pub fn is_full() -> bool {
+    std::env::var_os("FUTHARK_TESTS_FULL").is_some()
+}
+
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
