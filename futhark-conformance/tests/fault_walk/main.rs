@@ -71,6 +71,7 @@ fn every_failed_allocation_on_c_is_an_error_or_harmless() {
 
 #[test]
 fn every_failed_allocation_on_multicore_is_an_error_or_harmless() {
+    needed!(support::needs::full());
     walk(Backend::Multicore);
 }
 
