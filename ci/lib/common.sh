@@ -133,8 +133,8 @@ build_conformance() {
 # clippy_and_documentation ARGUMENT...: the arguments select packages. Cargo runs build scripts again for clippy, which needs the
 # modules of the test programs, but not their libraries.
 clippy_and_documentation() {
-    FUTHARK_SAFE_FACE_ONLY=1 cargo clippy --workspace "$@" --all-targets --all-features --locked -- -D warnings &&
-        RUSTDOCFLAGS=-Dwarnings cargo doc --workspace "$@" --no-deps --all-features --locked
+    FUTHARK_SAFE_FACE_ONLY=1 cargo clippy "$@" --all-targets --all-features --locked -- -D warnings &&
+        RUSTDOCFLAGS=-Dwarnings cargo doc "$@" --no-deps --all-features --locked
 }
 
 # Fuzzers are workspaces of their own.
