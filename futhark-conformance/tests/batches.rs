@@ -1,6 +1,7 @@
 //! Batches on cuda and hip, on the emulated device. With `delayed` it copies at the next
 //! synchronisation, and reports host memory that has changed by then.
 
+#[macro_use]
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -141,6 +142,7 @@ fn a_failing_kernel_fails_its_batch() {
 /// A failure of the runtime, with a driver that works.
 #[test]
 fn a_batch_of_a_lost_context_waits_for_the_driver() {
+    needed!(support::needs::full());
     on_the_device("delayed", |library| {
         let ctx = Context::new(library, &Config::new()).unwrap();
         let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);
@@ -193,6 +195,7 @@ fn outcome(library: &Library) -> Result<()> {
 /// The first copy is that of the context, the others those of the batch.
 #[test]
 fn a_failing_copy_fails_its_batch() {
+    needed!(support::needs::full());
     for n in 2..=5 {
         on_the_device(&format!("delayed,fail-copy={n}"), |library| {
             let result = outcome(library);
@@ -210,6 +213,7 @@ fn a_failing_copy_fails_its_batch() {
 /// The device is broken when the batch ends, so the driver cannot wait.
 #[test]
 fn a_broken_device_fails_its_batch() {
+    needed!(support::needs::full());
     on_the_device("delayed", |library| {
         let ctx = Context::new(library, &Config::new()).unwrap();
         let (mut data, mut out) = (vec![1i32, 2, 3], vec![0i32; 3]);

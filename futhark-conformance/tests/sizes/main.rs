@@ -64,12 +64,12 @@ fn sizes_on_c() {
     }
 }
 
-/// Uses few values, or all with `FUTHARK_TESTS_FULL`.
+/// Only with `FUTHARK_TESTS_FULL`.
 #[test]
 fn sizes_on_multicore() {
-    let values = if full() { &ALL } else { &FEW };
+    needed!(support::needs::full());
     for compiler in support::needs::compilers() {
-        check(Backend::Multicore, &compiler, values, CONSTRUCTS);
+        check(Backend::Multicore, &compiler, &ALL, CONSTRUCTS);
     }
 }
 
@@ -212,7 +212,8 @@ fn hostile_on_c() {
 
 #[test]
 fn hostile_on_multicore() {
-    check_hostile(Backend::Multicore, if full() { &[2, 8] } else { &[3] });
+    needed!(support::needs::full());
+    check_hostile(Backend::Multicore, &[2, 8]);
 }
 
 fn check_hostile(backend: Backend, threads: &[usize]) {

@@ -30,10 +30,10 @@ pub fn each<P: Program>(check: impl Fn(Context<P>)) {
     each_of(BACKENDS, check);
 }
 
-/// Runs a check on `c` and `opencl`, the only backends for which `build.rs` compiles most programs
-/// with opaque types.
+/// Runs a check on the backends for which `build.rs` compiles most programs with opaque types: c, and with
+/// `FUTHARK_TESTS_FULL` opencl.
 pub fn on_host_and_device<P: Program>(check: impl Fn(Context<P>)) {
-    each_of(&[Backend::C, Backend::OpenCl], check);
+    each_of(&Context::<P>::backends().unwrap(), check);
 }
 
 fn each_of<P: Program>(backends: &[Backend], check: impl Fn(Context<P>)) {
