@@ -206,6 +206,7 @@ fn properties_are_called_with_generated_values() {
 
 #[test]
 fn a_tuning_file_with_another_name_fails_the_test_cases() {
+    needed!(crate::needs::full());
     let program = "-- ==\n-- input { 1 } output { 1 }\nentry main (x: i32) = x\n";
     let scene = needed!(Scene::new(&[("a.fut", program)]));
     let with = |tuning: &str| {
@@ -344,6 +345,7 @@ entry path [n] (xs: [n]u8) : bool =
 /// A block of 45 KB with 20,000 entry points and 200 test cases would have four million.
 #[test]
 fn a_program_with_too_many_test_cases_fails_alone() {
+    needed!(crate::needs::full());
     let names: String = (0..5_000).map(|i| format!(" f{i}")).collect();
     let hostile = format!(
         "-- ==\n-- entry:{names}\n{}entry f (x: i32) = x\n",

@@ -100,6 +100,7 @@ fn a_correct_bridge_passes_and_commands_that_it_lacks_are_skipped() {
 
 #[test]
 fn a_value_that_is_stored_wrongly_is_found() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     bench.finds(
         "drops-an-element",
@@ -115,6 +116,7 @@ fn a_value_that_is_stored_wrongly_is_found() {
 
 #[test]
 fn a_lost_error_is_found() {
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     bench.finds("loses-errors", "fail cleared #1", "the command succeeded");
 }

@@ -40,6 +40,7 @@ fn compile_counter(folder: &Path, name: &str, real: &Path) -> PathBuf {
 
 #[test]
 fn a_run_without_changes_starts_no_compiler() {
+    needed!(crate::needs::full());
     let scene = needed!(Scene::new(&[
         ("corpus/a.fut", PROGRAM),
         ("corpus/b.fut", PROGRAM)

@@ -245,6 +245,7 @@ fn programs_and_checks_can_be_listed_and_explained() {
 
 #[test]
 fn without_a_cpp_compiler_the_emulated_device_is_unusable_with_a_reason() {
+    needed!(crate::needs::full());
     let scene = needed!(Scene::new(&[("good.fut", GOOD)]));
     let run = |emulate: &str| {
         let arguments = format!("run . --backend cuda --check compile --emulate {emulate}");

@@ -276,6 +276,7 @@ fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
 
 #[test]
 fn the_processor_is_never_missing() {
+    needed!(needs::full());
     let mut scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     scene.futhark = newer_compiler(&scene);
     let first = ["--check", "blocks:next #0"];
@@ -287,6 +288,7 @@ fn the_processor_is_never_missing() {
 
 #[test]
 fn devices_says_what_works_and_what_to_install() {
+    needed!(needs::full());
     let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
     let devices = || {
         let mut command = scene.command("devices --backend c,cuda");

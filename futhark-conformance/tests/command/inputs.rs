@@ -125,6 +125,7 @@ fn failing_inputs_are_kept_and_tried_first() {
 
 #[test]
 fn an_input_that_kills_the_process_is_kept_without_shrinking() {
+    needed!(crate::needs::full());
     let wild = "entry wild (xs: [4]i64) : i64 = i64.sum xs\n";
     let mut bench = needed!(Bench::new(wild));
     // A compiler whose entry points on multicore write to address 0.
@@ -164,6 +165,7 @@ fn an_endless_call_is_not_a_failure() {
 
 #[test]
 fn equal_sizes_are_learnt() {
+    needed!(crate::needs::full());
     let program = "\
 entry product [n] [m] [k] (a: [n][m]i32) (b: [m][k]i32) : [n][k]i32 =
   map (\\r -> map (\\c -> i32.sum (map2 (*) r c)) (transpose b)) a
@@ -182,6 +184,7 @@ entry longer [n] (xs: [n + 1]i32) (ys: [n]i32) : i32 = xs[n] + i32.sum ys
 
 #[test]
 fn values_of_every_structure_are_compared_on_every_side() {
+    needed!(crate::needs::full());
     let program = "\
 module counter : { type t val make : i32 -> t val add : t -> i32 -> t val get : t -> i32 } = {
   type t = {sum: i32, calls: i64}
@@ -286,6 +289,7 @@ entry hidden (n: i64) : x.t = x.make n
 /// In the memory of the server program they are what was there before.
 #[test]
 fn bytes_of_units_are_not_compared() {
+    needed!(crate::needs::full());
     let bench = needed!(Bench::new(UNITS));
     for seed in ["1", "2", "3"] {
         let run = bench.run(&format!("--backend c --check server --seed {seed}"));
