@@ -212,8 +212,7 @@ fn hostile_on_c() {
 
 #[test]
 fn hostile_on_multicore() {
-    needed!(support::needs::full());
-    check_hostile(Backend::Multicore, &[2, 8]);
+    check_hostile(Backend::Multicore, if full() { &[2, 8] } else { &[3] });
 }
 
 fn check_hostile(backend: Backend, threads: &[usize]) {
