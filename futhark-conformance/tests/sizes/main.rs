@@ -64,12 +64,12 @@ fn sizes_on_c() {
     }
 }
 
-/// Only with `FUTHARK_TESTS_FULL`.
+/// Uses few values, or all with `FUTHARK_TESTS_FULL`.
 #[test]
 fn sizes_on_multicore() {
-    needed!(support::needs::full());
+    let values = if full() { &ALL } else { &FEW };
     for compiler in support::needs::compilers() {
-        check(Backend::Multicore, &compiler, &ALL, CONSTRUCTS);
+        check(Backend::Multicore, &compiler, values, CONSTRUCTS);
     }
 }
 
@@ -230,7 +230,6 @@ fn expressions_on_c() {
 
 #[test]
 fn expressions_on_multicore() {
-    needed!(support::needs::full());
     check_expressions(Backend::Multicore);
 }
 
