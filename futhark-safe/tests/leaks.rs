@@ -133,6 +133,9 @@ fn contexts_leak_no_memory() {
 /// The runtime keeps blocks of 1 MiB and more until a context is freed, by one thread for all.
 #[test]
 fn large_blocks_of_worker_threads_are_freed() {
+    if !support::full() && !support::leaks_are_counted() {
+        return println!("skipped: FUTHARK_TESTS_FULL is not set");
+    }
     each(|library, context| {
         let library = library("growing.fut");
         watch("large blocks", || {

@@ -142,6 +142,7 @@ fn a_budget_leaves_out_jobs_that_would_end_too_late() {
 
 #[test]
 fn jobs_that_took_long_in_the_last_run_begin_first() {
+    needed!(crate::needs::full());
     let files = ["a.fut", "b.fut", "c.fut"].map(|name| (name, GOOD));
     let scene = needed!(Scene::new(&files));
     write_last(&scene, &[("a.fut", 1.0), ("b.fut", 3.0), ("c.fut", 2.0)]);

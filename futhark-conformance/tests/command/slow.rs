@@ -69,6 +69,7 @@ fn inputs_stay_small_if_the_work_grows_fast_with_them() {
 
 #[test]
 fn slow_arguments_of_test_blocks_are_not_repeated_by_other_checks() {
+    needed!(crate::needs::full());
     let Some((run, time)) = run(LOOPS, "--seed 1") else {
         return;
     };

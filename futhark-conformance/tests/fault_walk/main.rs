@@ -77,6 +77,7 @@ fn every_failed_allocation_on_multicore_is_an_error_or_harmless() {
 
 #[test]
 fn failed_host_allocations_on_opencl_are_errors_or_harmless() {
+    needed!(support::needs::full());
     walk(Backend::OpenCl);
 }
 

@@ -165,6 +165,7 @@ fn pipelines_on_c() {
 
 #[test]
 fn pipelines_on_multicore() {
+    needed!(multicore());
     let threads: &[usize] = if full() { &[2, 8] } else { &[3] };
     check_pipelines("pipelines_on_multicore", Backend::Multicore, threads);
 }
@@ -212,6 +213,7 @@ fn hostile_on_c() {
 
 #[test]
 fn hostile_on_multicore() {
+    needed!(multicore());
     check_hostile(Backend::Multicore, if full() { &[2, 8] } else { &[3] });
 }
 
@@ -230,6 +232,7 @@ fn expressions_on_c() {
 
 #[test]
 fn expressions_on_multicore() {
+    needed!(multicore());
     check_expressions(Backend::Multicore);
 }
 
@@ -306,6 +309,14 @@ fn loops_on_hosts() -> Vec<loops::Loop> {
 
 fn full() -> bool {
     std::env::var_os("FUTHARK_TESTS_FULL").is_some()
+}
+
+/// `None`, and a message, without `FUTHARK_TESTS_FULL` and with the default C compiler: most of the C code is that of c.
+/// Tests with sanitizers use another C compiler.
+fn multicore() -> Option<()> {
+    std::env::var_os("CC")
+        .map(drop)
+        .or_else(support::needs::full)
 }
 
 fn check(backend: Backend, compiler: &Compiler, values: &[&[i64]; 4], constructs: &[Construct]) {

@@ -6,7 +6,7 @@ use std::process::Command;
 use futhark_safe::Backend;
 use futhark_safe::compile::{Build, Compiler};
 
-use super::package::{Package, assert_says, compiler, manifest};
+use super::package::{Package, assert_says, compiler, full, manifest};
 
 const PROGRAM: &str = "\
 type dot = {x: f32, n: i64}
@@ -146,6 +146,9 @@ fn libraries_are_opened_without_compilers() {
 
 #[test]
 fn typed_contexts_are_made_of_libraries() {
+    if !full() {
+        return println!("skipped: FUTHARK_TESTS_FULL is not set");
+    }
     let Some(compiler) = compiler() else {
         return;
     };
