@@ -130,8 +130,8 @@ build_conformance() {
         cargo build --quiet --release --locked --manifest-path "$root/Cargo.toml" -p futhark-conformance
 }
 
-# clippy_and_documentation ARGUMENT...: the arguments select packages. Cargo runs build scripts again for clippy, which needs the
-# modules of the test programs, but not their libraries.
+# clippy_and_documentation ARGUMENT...: the arguments select packages, by default those that plain cargo commands build. Cargo
+# runs the build scripts of the others again for clippy, which needs the modules of the test programs, but not their libraries.
 clippy_and_documentation() {
     FUTHARK_SAFE_FACE_ONLY=1 cargo clippy "$@" --all-targets --all-features --locked -- -D warnings &&
         RUSTDOCFLAGS=-Dwarnings cargo doc "$@" --no-deps --all-features --locked
