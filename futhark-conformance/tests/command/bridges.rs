@@ -70,7 +70,7 @@ impl Bench {
 
 #[test]
 fn a_correct_bridge_passes_and_commands_that_it_lacks_are_skipped() {
-    needed!(crate::needs::full());
+    needed!(needs::full());
     let bench = needed!(Bench::new());
     let run = bench.run("none", "*");
     run.ends_with(0);

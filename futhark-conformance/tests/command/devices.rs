@@ -95,7 +95,7 @@ fn every_device_is_listed() {
 
 #[test]
 fn each_device_has_a_column_and_expectations_of_its_own() {
-    needed!(crate::needs::full());
+    needed!(needs::full());
     let scene = needed!(with_two());
     let expected = "[[expect]]\nprogram = \"next.fut\"\ncheck = \"blocks:next #1\"\n\
                     device = \"Portable*\"\nreason = \"known\"\n";
