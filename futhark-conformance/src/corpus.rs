@@ -31,7 +31,7 @@ impl Program {
 
 /// Futhark programs to check.
 ///
-/// ```
+/// ```standalone_crate
 /// use futhark_conformance::Corpus;
 ///
 /// # let folder = tempfile::tempdir()?;

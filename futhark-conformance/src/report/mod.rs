@@ -33,7 +33,7 @@ use summary::Summary;
 ///
 /// [`run`](crate::run()) returns it, and [`Report::read`] reads the JSON Lines of earlier runs.
 ///
-/// ```
+/// ```standalone_crate
 /// use futhark_conformance::Report;
 ///
 /// # let folder = tempfile::tempdir()?;
