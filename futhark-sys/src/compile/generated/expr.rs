@@ -14,6 +14,8 @@ pub(in crate::compile) enum Expr<'a> {
     Text(&'a str),
     /// A function and its arguments, or one of the operators `*`, `+` and `-` and its operands.
     Call(&'a str, Vec<Expr<'a>>),
+    /// `condition ? value : other`, such as a size that a tuning parameter can set.
+    Choice(&'a str, Box<[Expr<'a>; 2]>),
 }
 
 impl<'a> Expr<'a> {
@@ -21,6 +23,13 @@ impl<'a> Expr<'a> {
     pub(in crate::compile) fn parse(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
         let mut parser = Parser { text, rest: tokens };
         let expr = parser.sum()?;
+        parser.rest.is_empty().then_some(expr)
+    }
+
+    /// Parses the right-hand side of an assignment, which can be a choice.
+    pub(in crate::compile) fn parse_value(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
+        let mut parser = Parser { text, rest: tokens };
+        let expr = parser.choice()?;
         parser.rest.is_empty().then_some(expr)
     }
 
@@ -60,6 +69,7 @@ impl<'a> Expr<'a> {
                     arguments.iter().for_each(|argument| argument.names(names));
                 }
             }
+            Expr::Choice(_, values) => values.iter().for_each(|value| value.names(names)),
         }
     }
 
@@ -80,6 +90,7 @@ impl<'a> Expr<'a> {
                 checked_function(function).is_none()
                     || is_name(function) && arguments.iter().all(|a| a.is_plain(checked))
             }
+            Expr::Choice(_, values) => values.iter().all(|value| value.is_plain(checked)),
         }
     }
 
@@ -91,6 +102,10 @@ impl<'a> Expr<'a> {
                 let arguments: Vec<_> = arguments.iter().map(|a| a.checked(checked)).collect();
                 let function = checked_function(function).unwrap_or(function);
                 format!("{function}({})", arguments.join(", "))
+            }
+            Expr::Choice(condition, values) => {
+                let [value, other] = values.each_ref().map(|value| value.checked(checked));
+                format!("({condition} ? {value} : {other})")
             }
             _ => self.to_string(),
         }
@@ -135,6 +150,9 @@ impl fmt::Display for Expr<'_> {
                     false => write!(f, "({})", arguments.join(&format!(" {function} "))),
                 }
             }
+            Expr::Choice(condition, values) => {
+                write!(f, "({condition} ? {} : {})", values[0], values[1])
+            }
         }
     }
 }
@@ -159,6 +177,27 @@ impl<'a> Parser<'_, 'a> {
     /// The text between the beginning of the tokens that remained at `start`, and now.
     fn text_since(&self, start: &[&'a str]) -> Expr<'a> {
         Expr::Text(span(self.text, &start[..start.len() - self.rest.len()]))
+    }
+
+    /// A sum, or a choice whose condition has operands in the known form.
+    fn choice(&mut self) -> Option<Expr<'a>> {
+        let mut at = 0;
+        while let Some(token) = self.rest.get(at) {
+            match *token {
+                "?" => {
+                    let (condition, rest) = self.rest.split_at(at);
+                    Expr::operands_of(self.text, condition)?;
+                    self.rest = &rest[1..];
+                    let value = self.choice()?;
+                    let other = self.take(":").then(|| self.choice())??;
+                    let values = Box::new([value, other]);
+                    return Some(Expr::Choice(span(self.text, condition), values));
+                }
+                "," | ":" | ")" | "]" | "}" => break,
+                _ => at += group(&self.rest[at..])?,
+            }
+        }
+        self.sum()
     }
 
     fn sum(&mut self) -> Option<Expr<'a>> {
@@ -200,7 +239,7 @@ impl<'a> Parser<'_, 'a> {
             ["(", "(", ..] if self.skip("(") && self.skip("[") => {}
             ["(", ..] => {
                 self.rest = &start[1..];
-                let inner = self.sum()?;
+                let inner = self.choice()?;
                 return self.take(")").then_some(inner);
             }
             [name, "(", ..] if is_name(name) => return self.call(name),
@@ -245,9 +284,9 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn arguments(&mut self) -> Option<Vec<Expr<'a>>> {
-        let mut arguments = vec![self.sum()?];
+        let mut arguments = vec![self.choice()?];
         while self.take(",") {
-            arguments.push(self.sum()?);
+            arguments.push(self.choice()?);
         }
         self.take(")").then_some(arguments)
     }

@@ -210,7 +210,7 @@ fn set<'a>(line: &'a str, tokens: &[&'a str]) -> Option<Set<'a>> {
         name,
         is_definition,
         operator,
-        value: Expr::parse(line, value),
+        value: Expr::parse_value(line, value),
     })
 }
 

@@ -178,6 +178,9 @@ impl<'a> Search<'_, 'a, '_> {
             Expr::Name(name) => return self.name(name, of_sizes),
             Expr::Text(_) => return,
             Expr::Call(function, operands) => (*function, operands),
+            Expr::Choice(_, values) => {
+                return values.iter().for_each(|value| self.number(value, of_sizes));
+            }
         };
         let wraps = match function {
             "*" => Some("fut_wraps"),

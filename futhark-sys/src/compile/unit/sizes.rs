@@ -447,6 +447,20 @@ mod tests {
         }
     }
 
+    /// As newer compilers compute sizes that a tuning parameter can set.
+    #[test]
+    fn both_values_of_a_chosen_size_are_checked() {
+        let set = "ctx->cfg->tuning_params[tuning_param_indexes.n_1].set";
+        let text = function(&format!(
+            "    int64_t n_1;\n    n_1 = {set} ? a_2 * b_3 : smax64((int64_t) 1, a_2 - (c_4 == 0 ? b_3 : (int64_t) 8));"
+        ));
+        let checked = checked(&text).unwrap();
+        let line = format!(
+            "    fut_n_1 = ({set} ? fut_times(a_2, b_3) : fut_size_max((int64_t) 1, fut_minus(a_2, (c_4 == 0 ? b_3 : (int64_t) 8))));"
+        );
+        assert!(checked.lines().any(|l| l == line), "{line}: {checked}");
+    }
+
     #[test]
     fn nothing_is_appended_to_an_argument() {
         let append = |parameter: &str| {
@@ -526,7 +540,8 @@ mod tests {
         let product = "    int64_t n_1;\n    n_1 = a_3 * b_4;";
         assert!(checked(&function(product)).is_ok());
         for lines in [
-            "    int64_t n_1 = a_3 < 0 ? 0 : b_4 * a_3;",
+            "    int64_t n_1 = a_3 < 0 ? 0 : b_4 << 2;",
+            "    int64_t n_1 = a_3 << 2 ? 0 : b_4;",
             "    int64_t n_1;\n    n_1 = a_3 << 2;",
             "    int64_t n_1 = a_3;\n    n_1 += b_4;",
             "    int64_t n_1 = a_3;\n    n_1 *= b_4;",
