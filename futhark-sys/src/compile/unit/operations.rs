@@ -8,20 +8,30 @@ use crate::compile::generated::token::place;
 /// Whether each operation on a line of a function of the program is in a known place.
 pub(super) fn are_known(line: &Line<'_>) -> bool {
     let mut depth = 0;
-    line.tokens.iter().all(|token| {
+    line.tokens.iter().enumerate().all(|(i, token)| {
         depth += i32::from(*token == "[") - i32::from(*token == "]");
         let at = place(line.text, token);
         // Generated code has spaces around binary operators only.
         let is_spaced =
             line.text[..at].ends_with(' ') && line.text[at + token.len()..].starts_with([' ', '=']);
         let is_subscript = depth > 0;
-        !is_spaced || !OPERATORS.contains(token) || is_subscript || is_known(line, at)
+        !is_spaced
+            || !OPERATORS.contains(token)
+            || is_subscript
+            || is_least(&line.tokens, i)
+            || is_known(line, at)
     })
 }
 
 const OPERATORS: [&str; 12] = [
     "+", "-", "*", "/", "%", "<<", ">>", "+=", "-=", "*=", "/=", "%=",
 ];
+
+/// Whether token `i` is the operator of the smallest number of 64 bits, which newer compilers write as a difference:
+/// `-9223372036854775807 - 1`.
+fn is_least(tokens: &[&str], i: usize) -> bool {
+    tokens[..i].ends_with(&["-", "9223372036854775807"]) && tokens[i..].starts_with(&["-", "1"])
+}
 
 /// Whether the operator at index `at`, outside of brackets, is in a known place.
 fn is_known(line: &Line<'_>, at: usize) -> bool {
@@ -96,12 +106,17 @@ mod tests {
             "if (slt64(a_2 * b_3, n_4)) {\n    }",
             "for (int64_t i_1 = 0; i_1 < a_2 * b_3; i_1++) {\n    }",
             "if (memblock_alloc(ctx, &m_1, a_2 * b_3, \"m_1\")) {\n    }",
+            "((int64_t *) mem_1.mem)[a_2] = (int64_t) -9223372036854775807 - 1;",
+            "*out_1 = (int64_t) -9223372036854775807 - 1;",
+            "ctx->n_1 = futrts_f_2((int64_t) -9223372036854775807 - 1, a_3);",
         ] {
             check(&function(code)).unwrap_or_else(|error| panic!("{code}: {error}"));
         }
         for code in [
             "int64_t n_1 = a_2 << b_3;",
             "ctx->n_1 = a_2 * b_3;",
+            "ctx->n_1 = (int64_t) -9223372036854775807 - a_2;",
+            "ctx->n_1 = (int64_t) -9223372036854775806 - 1;",
             "other(ctx, a_2 * b_3);",
             "bool c_1 = (a_2 << b_3) == n_4;",
         ] {
