@@ -83,13 +83,21 @@ static char *fut_adopt_queue(const struct futhark_context_config *cfg) {
 #endif
 
 #if defined(FUT_BACKEND_opencl)
-// Whether the options for the device's compiler fit into the runtime's buffer. For each tuning parameter the runtime
-// counts its name and 20 bytes, but writes `-D`, the identifier of the name, which can be longer, `=`, at most 11
-// digits and a blank. Of the 1024 bytes for all other options, more than 512 are free.
+// Whether the options for the device's compiler fit into the runtime's buffer. Of each tuning parameter it writes the
+// identifier of its name, which can be longer, but counts the name. Of the 1024 bytes for all other options, more than
+// 512 are free.
 static bool fut_options_fit(const struct futhark_context_config *cfg) {
   int64_t missing = 0;
+#ifdef NUM_TUNING_PARAMS  // since 0.25.35
+  // The runtime counts the name and 20 bytes, twice. It writes `-Dset_`, the identifier, `=`, a digit and a blank, then
+  // `-Dval_`, the identifier, `=`, at most 11 digits and a blank.
+  for (int64_t i = 0; i < NUM_TUNING_PARAMS; i++)
+    missing += 2 * ((int64_t)strlen(cfg->tuning_params[i].var) - (int64_t)strlen(cfg->tuning_params[i].name)) + 28 - 40;
+#else
+  // It counts the name and 20 bytes, and writes `-D`, the identifier, `=`, at most 11 digits and a blank.
   for (int64_t i = 0; i < cfg->num_tuning_params; i++)
-    missing += (int64_t)strlen(cfg->tuning_param_vars[i]) + 15 - (int64_t)strlen(cfg->tuning_param_names[i]) - 20;
+    missing += (int64_t)strlen(cfg->tuning_param_vars[i]) - (int64_t)strlen(cfg->tuning_param_names[i]) + 15 - 20;
+#endif
   return missing <= 512;
 }
 #endif
