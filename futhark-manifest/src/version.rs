@@ -8,10 +8,10 @@ use crate::text::Printable;
 /// The versions of the Futhark compiler that the crates of this repository know. Everything else that
 /// names such versions derives from these constants.
 ///
-/// The tests of the repository compile with the [`TESTED`](known::TESTED) versions. Other versions
-/// from [`OLDEST`](known::OLDEST) to [`NEWEST`](known::NEWEST) are believed to work: their changes
-/// are known, from their own documentation or by observation. futhark-sys refuses older versions, and
-/// warns of newer ones.
+/// The tests of the repository compile with the [`TESTED`](known::TESTED) versions, and were run by hand with the
+/// versions [`RUN`](known::RUN). With other versions from [`OLDEST`](known::OLDEST) to [`NEWEST`](known::NEWEST)
+/// nothing was run: their changes are known, from their own documentation or by observation. futhark-sys refuses older
+/// versions, and warns of newer ones.
 pub mod known {
     /// The oldest version that writes manifests.
     pub const OLDEST_MANIFEST: (u32, u32, u32) = (0, 20, 3);
@@ -20,6 +20,9 @@ pub mod known {
     pub const OLDEST: (u32, u32, u32) = TESTED[0];
     /// The versions that the tests compile with, oldest first. `ci/lib/parts.sh` reads this line.
     pub const TESTED: [(u32, u32, u32); 2] = [(0, 25, 27), (0, 25, 32)];
+    /// The versions that the corpus was run with by hand, because `ci/setup` cannot install them, and the day.
+    /// UPGRADING.md has the commands and the results.
+    pub const RUN: [((u32, u32, u32), &str); 1] = [((0, 27, 1), "2026-11-28")];
     /// The newest version whose changes are known.
     pub const NEWEST: (u32, u32, u32) = (0, 27, 1);
 }
@@ -60,6 +63,12 @@ impl Version {
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.is_at_least(known::OLDEST_MANIFEST)
+    }
+
+    /// Whether the tests of the repository compile with this version ([`known::TESTED`]).
+    #[must_use]
+    pub fn is_tested(&self) -> bool {
+        self.number.is_some_and(|own| known::TESTED.contains(&own))
     }
 
     /// Whether the version is known to be at least this one.

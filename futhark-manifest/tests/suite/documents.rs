@@ -21,10 +21,18 @@ fn table() -> String {
     let tested = known::TESTED.map(text).join(", ");
     let [oldest, newest] = [known::OLDEST, known::NEWEST].map(text);
     let manifest = text(known::OLDEST_MANIFEST);
+    let run = known::RUN.map(|(version, day)| {
+        format!(
+            "| {} | [run by hand](UPGRADING.md#what-was-run) on {day} |\n",
+            text(version)
+        )
+    });
+    let run = run.concat();
     format!(
         "| Futhark | |\n|---|---|\n\
          | {tested} | tested |\n\
-         | others from {oldest} to {newest} | believed to work: the changes are known, and imitated in tests |\n\
+         {run}\
+         | others from {oldest} to {newest} | not run: their changes are known, and imitated in tests |\n\
          | before {oldest} | refused; `futhark-manifest` reads manifests from {manifest} on |\n\
          | after {newest} | a warning |\n"
     )

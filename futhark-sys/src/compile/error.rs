@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use futhark_manifest::{Backend, Version};
+use futhark_manifest::{Backend, Version, known};
 
 /// The backends that a [`Build`](super::Build) supports.
 pub const BACKENDS: [Backend; 5] = [
@@ -73,10 +73,37 @@ impl Error {
     /// our C file relies on.
     pub(super) fn unsupported(version: &Version, item: &str, why: &str) -> Error {
         let message = format!(
-            "the C code that Futhark {version} generated is not supported: `{item}`: {why}. \
-             Use a version that this crate was tested with, or add support: see UPGRADING.md"
+            "the C code that Futhark {version} generated is not supported: `{item}`: {why}"
         );
         Error::new(ErrorKind::Layout, message)
+    }
+
+    /// Adds what a user can do if the C that `version` generated cannot be used. `plain` says whether it can be used
+    /// without the checks of a hardened build; `None` if that is not known.
+    pub(super) fn with_ways_on(self, version: &Version, plain: Option<bool>) -> Error {
+        let text = |(major, minor, patch)| format!("{major}.{minor}.{patch}");
+        let (run, _): (Vec<_>, Vec<_>) = known::RUN.into_iter().unzip();
+        let known: Vec<_> = known::TESTED.into_iter().chain(run).collect();
+        let is_known = version.number.is_some_and(|own| known.contains(&own));
+        let known = known.into_iter().map(text).collect::<Vec<_>>().join(", ");
+        let other = match is_known {
+            true => format!(
+                "another version of {known}: this one, {version}, is among them, so this is a mistake of futhark-sys"
+            ),
+            false => format!("a version that it was run with, {known}, instead of {version}"),
+        };
+        let plain = match plain {
+            Some(false) => "",
+            _ => {
+                "\n- build with `hardened(false)`: then a size that overflows or is negative writes to other memory, and \
+                 `i64.min / -1` ends the process (SAFETY.md)"
+            }
+        };
+        let message = format!(
+            "{self:#}\nWays on:\n- use {other}{plain}\n- report this message and the program to the authors of futhark-rust, or add \
+             support: see its UPGRADING.md"
+        );
+        Error::new(self.kind(), message)
     }
 
     pub(super) fn backend(backend: Backend) -> Error {
@@ -124,9 +151,33 @@ mod tests {
         /// Asserts that it refuses generated code of version 0.26.1 in an unknown form, and says these words.
         pub(crate) fn refuses_a_form_of_0_26_1(&self, words: &[&str]) {
             assert_eq!(self.kind(), ErrorKind::Layout, "{self}");
-            for word in [words, &["0.26.1", "UPGRADING.md"]].concat() {
+            for word in [words, &["0.26.1"]].concat() {
                 assert!(self.to_string().contains(word), "no `{word}` in: {self}");
             }
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_ways_on() {
+        let message = |version: &str, plain| {
+            let version = Version::new(version);
+            let error = Error::unsupported(&version, "n_1 = 2;", "unknown");
+            error.with_ways_on(&version, plain).to_string()
+        };
+        let newer = message("9.0.0", Some(true));
+        for word in [
+            "`n_1 = 2;`: unknown",
+            "0.25.32, 0.27.1, instead of 9.0.0",
+            "`hardened(false)`",
+            "UPGRADING.md",
+        ] {
+            assert!(newer.contains(word), "no `{word}` in: {newer}");
+        }
+        let known = message("0.25.32", Some(false));
+        assert!(
+            known.contains("this one, 0.25.32, is among them"),
+            "{known}"
+        );
+        assert!(!known.contains("hardened(false)"), "{known}");
     }
 }
