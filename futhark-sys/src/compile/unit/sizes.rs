@@ -415,6 +415,9 @@ impl<'a> Writer<'a, '_> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+    use std::process::Command;
+
     use super::*;
     use crate::compile::generated::{Source, lines};
 
@@ -600,5 +603,35 @@ mod tests {
         let terms =
             "if (!c_7 || fut_difference_wraps(flat_1, (int64_t) 1) || fut_wraps(a_2, b_3)) {";
         assert!(checked.contains(terms), "{checked}");
+    }
+
+    /// The functions of programs as a compiler wrote them that cannot be installed, in files of `FUTHARK_EXTRA_FORMS`
+    /// (`VERSION/BACKEND/NAME.txt.gz`).
+    #[test]
+    fn every_statement_of_other_compilers_is_read() {
+        const VARIABLE: &str = "FUTHARK_EXTRA_FORMS";
+        let Some(folder) = std::env::var_os(VARIABLE) else {
+            return println!("no extra forms: {VARIABLE} is not set");
+        };
+        let entries = |folder: PathBuf| -> Vec<PathBuf> {
+            let all = std::fs::read_dir(folder).expect("a folder");
+            all.map(|entry| entry.expect("an entry").path()).collect()
+        };
+        let folders = |all: Vec<PathBuf>| all.into_iter().filter(|path| path.is_dir());
+        let mut count = 0;
+        for version in folders(entries(folder.into())) {
+            let number = version.file_name().and_then(|name| name.to_str());
+            let number = Version::new(number.expect("a version"));
+            for file in folders(entries(version)).flat_map(entries) {
+                let output = Command::new("gzip").arg("-dc").arg(&file).output();
+                let text = String::from_utf8(output.expect("gzip runs").stdout).expect("UTF-8");
+                let checked = lines::read(&Source::read(&text), &number)
+                    .and_then(|lines| super::checked(&lines, &number));
+                let checked = checked.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+                assert!(checked.len() > text.len() / 2, "{}", file.display());
+                count += 1;
+            }
+        }
+        assert!(count > 0, "{VARIABLE} names a folder without files");
     }
 }
