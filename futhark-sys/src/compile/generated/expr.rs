@@ -73,10 +73,13 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Whether the value does not depend on variables.
-    pub(in crate::compile) fn is_constant(&self) -> bool {
+    /// Whether the value is a constant that is not negative.
+    pub(in crate::compile) fn is_natural(&self) -> bool {
         match self {
-            Expr::Text(text) => text.starts_with(|c: char| c == '(' || c.is_ascii_digit()),
+            Expr::Text(text) => {
+                let digits = text.strip_prefix("(int64_t) ").unwrap_or(text);
+                digits.parse::<i64>().is_ok_and(|number| number >= 0)
+            }
             _ => false,
         }
     }

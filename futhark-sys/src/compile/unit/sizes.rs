@@ -164,7 +164,7 @@ struct Writer<'a, 'v> {
 impl<'a> Scope<'a, '_> {
     /// A check that ends the function if the product of `dims` is not a size.
     fn check_count(&self, indent: &str, dims: &[&Expr<'a>]) -> String {
-        let dims = dims.iter().filter(|dim| !dim.is_constant());
+        let dims = dims.iter().filter(|dim| !dim.is_natural());
         let dims = dims.map(|dim| dim.checked(&self.checked));
         let count = dims.reduce(|product, dim| format!("fut_times({product}, {dim})"));
         count.map_or(String::new(), |count| {
@@ -303,8 +303,9 @@ impl<'a> Writer<'a, '_> {
         let mut text = line.text.to_owned();
         for (place, size) in passed.sizes.iter().rev() {
             let mut checked = size.checked(&scope.checked);
-            // A length in bytes, or the size in a task, without a multiplication.
-            if let (Purpose::Allocate, Expr::Name(_)) = (passed.purpose, size) {
+            // The condition in front of an allocation would take a negative size for one that is there.
+            let is_size = size.is_natural() || matches!(size, Expr::Call("*", _));
+            if passed.purpose == Purpose::Allocate && !is_size {
                 checked = format!("fut_size({checked})");
             }
             text.replace_range(place.clone(), &checked);
@@ -462,6 +463,46 @@ mod tests {
             "    fut_n_1 = ({set} ? fut_times(a_2, b_3) : fut_size_max((int64_t) 1, fut_minus(a_2, (c_4 == 0 ? b_3 : (int64_t) 8))));"
         );
         assert!(checked.lines().any(|l| l == line), "{line}: {checked}");
+    }
+
+    #[test]
+    fn negative_constants_are_sizes_too() {
+        for (size, checked_size) in [
+            ("(int64_t) 64", "(int64_t) 64"),
+            ("(int64_t) -16", "fut_size((int64_t) -16)"),
+            (
+                "(int64_t) -9223372036854775807 - 1",
+                "fut_size(fut_minus((int64_t) -9223372036854775807, 1))",
+            ),
+            (
+                "mul64(n_2, (int64_t) -8)",
+                "fut_size(mul64(n_2, (int64_t) -8))",
+            ),
+            ("n_2 - (int64_t) 4", "fut_size(fut_minus(n_2, (int64_t) 4))"),
+            ("n_2 * (int64_t) 8", "fut_times(n_2, (int64_t) 8)"),
+        ] {
+            for line in [
+                "if (mem_1_cached_sizze_2 < SIZE) {",
+                "err = lexical_realloc(ctx, &mem_1, &mem_1_cached_sizze_2, SIZE);",
+            ] {
+                let text = checked(&format!("    {}\n", line.replace("SIZE", size))).unwrap();
+                assert!(text.contains(&line.replace("SIZE", checked_size)), "{text}");
+            }
+        }
+        let copy = |dims: &str| {
+            let line = format!(
+                "    lmad_copy_4b(ctx, 1, (uint32_t *) mem_1.mem, (int64_t) 0, (int64_t []) {{(int64_t) 1}}, (uint32_t *) mem_2.mem, (int64_t) 0, (int64_t []) {{(int64_t) 1}}, (int64_t []) {{{dims}}});\n"
+            );
+            checked(&line).unwrap()
+        };
+        assert!(!copy("(int64_t) 3, (int64_t) 2").contains("FUT_CHECK_COUNT"));
+        assert!(
+            copy("(int64_t) -3, (int64_t) -2")
+                .contains("FUT_CHECK_COUNT(fut_times((int64_t) -3, (int64_t) -2))")
+        );
+        assert!(
+            copy("n_3, (int64_t) -2").contains("FUT_CHECK_COUNT(fut_times(n_3, (int64_t) -2))")
+        );
     }
 
     #[test]
