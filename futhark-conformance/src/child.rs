@@ -4,7 +4,7 @@ use crate::blocks::TestBlocks;
 use crate::checks::{self, Compiled};
 use crate::devices::{Device, HOST};
 use crate::harness::answers::Costs;
-use crate::harness::build::{self, BuildLock, CANNOT_COMPILE, is_of_the_machine};
+use crate::harness::build::{self, BuildLock, CANNOT_COMPILE};
 use crate::harness::cases::{Cases, CheckResult, Stop, mismatch};
 use crate::harness::env::{Env, SharedContext, find_unsafe, read_tuning};
 use crate::harness::limits;
@@ -14,7 +14,7 @@ use crate::toolchain;
 use anyhow::Context as _;
 use futhark_manifest::Backend;
 use futhark_safe::ErrorKind;
-use futhark_safe::compile::Build;
+use futhark_safe::compile::{self, Build};
 use futhark_safe::dynamic::{Arg, Context, Library, Scalar, Value};
 use std::io;
 use std::path::Path;
@@ -120,7 +120,8 @@ fn build_of(program: &Path, spec: &JobSpec) -> CheckResult<Build> {
     Ok(futhark.select(build).out_dir(&spec.run.build_dir))
 }
 
-/// Compiles and runs a small program on the device, and reports the device's name.
+/// Compiles and runs a small program on the device, and reports the device's name. The case is skipped if the machine
+/// lacks something, or the driver reports an error: every failure is ours, or one of a compiler or the device.
 fn check_device(spec: &JobSpec, cases: &mut Cases<'_>) {
     let (mut name, mut known_bad) = (String::new(), false);
     cases.run("compile", "probe", || {
@@ -134,17 +135,18 @@ fn check_device(spec: &JobSpec, cases: &mut Cases<'_>) {
 fn run_probe(spec: &JobSpec, name: &mut String) -> CheckResult<bool> {
     let source = build::write_probe(&spec.run.build_dir).map_err(|error| {
         let folder = spec.run.build_dir.display();
-        Stop::error(format!(
+        Stop::skip(format!(
             "{CANNOT_COMPILE}failed to write to {folder}: {error}"
         ))
     })?;
     let build = build_of(&source, spec)?;
-    build
-        .run()
-        .map_err(|error| match is_of_the_machine(&error) {
-            true => Stop::error(format!("{CANNOT_COMPILE}{error:#}")),
-            false => Stop::error(format!("{error:#}")),
-        })?;
+    use compile::ErrorKind::{Io, NoCCompiler, NoCompiler, NoHeader};
+    build.run().map_err(|error| match error.kind() {
+        NoCCompiler | Io => Stop::skip(format!("{CANNOT_COMPILE}{error:#}")),
+        // A recording has the probe only for some backends.
+        NoHeader | NoCompiler => Stop::skip(format!("{error:#}")),
+        _ => Stop::error(format!("{error:#}")),
+    })?;
     lift_limits(&spec.device);
     let library = Library::build(&build)?;
     let backend = spec.device.backend;
@@ -161,17 +163,19 @@ fn run_probe(spec: &JobSpec, name: &mut String) -> CheckResult<bool> {
         *name = devices.get(number).map(named).unwrap_or_default();
     }
     let config = spec.device.config();
+    let missing = |error: futhark_safe::Error| Stop::skip(format!("{error:#}"));
     let context = Context::new(&library, &config.clone().allow_known_bad_device(false));
     let (context, known_bad) = match context {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
-            (Context::new(&library, &config)?, true)
+            (Context::new(&library, &config).map_err(missing)?, true)
         }
-        context => (context?, false),
+        context => (context.map_err(missing)?, false),
     };
     // The best of several devices, if none is chosen.
-    *name = named(&context.device()?);
-    let outputs = context.call("probe", vec![Arg::Borrow(&Value::Scalar(Scalar::I64(100)))])?;
-    match outputs.as_slice() {
+    *name = named(&context.device().map_err(missing)?);
+    let hundred = Value::Scalar(Scalar::I64(100));
+    let outputs = context.call("probe", vec![Arg::Borrow(&hundred)]);
+    match outputs.map_err(missing)?.as_slice() {
         [Value::Scalar(Scalar::I64(5050))] => {}
         _ => mismatch!("a small program returned a wrong result"),
     }

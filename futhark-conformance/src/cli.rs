@@ -47,7 +47,7 @@ pub enum Command {
     Diff(DiffArgs),
     /// Compile programs to check them on machines without compilers
     Prepare(PrepareArgs),
-    /// Show what this machine can build and run, and how to get what is missing
+    /// Show what this machine can build and run, what fails, and how to get what is missing
     Devices(DevicesArgs),
     /// Check one program on one device (started by `run`)
     #[command(hide = true, name = crate::child::COMMAND)]
@@ -207,7 +207,7 @@ pub struct ReportFiles {
 /// Compilers and backends.
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
-    /// Backends, separated by commas [default: those that work here]
+    /// Backends, separated by commas [default: all for which this machine has a device]
     #[arg(long = "backend", value_name = "BACKEND", value_delimiter = ',', value_parser = backend, help_heading = MACHINE)]
     pub backends: Vec<Backend>,
 

@@ -96,7 +96,8 @@ pub fn name(check: &str, case: &str) -> String {
     }
 }
 
-/// Backend, device and compiler in the records of files that are not compiled.
+/// Backend, device and compiler in the records of files that are not compiled, and the program in the record of a device
+/// that fails.
 pub const NOWHERE: &str = "-";
 
 /// What identifies a job of a run.

@@ -27,7 +27,7 @@ pub struct Search<'a> {
     pub build_dir: &'a Path,
     /// The memory limit of a process in MiB; 0 for no limit.
     pub memory: u64,
-    /// Runs a small program on a candidate, and returns it as usable or with the reason.
+    /// Runs a small program on a candidate, and returns it as usable, or with the reason or the failure.
     pub probe: &'a (dyn Fn(&Device) -> Device + Sync),
 }
 
@@ -37,7 +37,7 @@ impl Search<'_> {
     fn probe_device(&self, candidate: &Device) -> Device {
         let probe = AssertUnwindSafe(|| (self.probe)(candidate));
         catch_unwind(probe).unwrap_or_else(|panic| Device {
-            reason: format!("the probe itself panicked: {}", panic_text(&*panic)),
+            failure: format!("the probe itself panicked: {}", panic_text(&*panic)),
             ..candidate.clone()
         })
     }
@@ -70,10 +70,9 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
     let mut devices: Vec<Device> = Vec::new();
     for device in lists.into_iter().flatten() {
         // Reports could not distinguish devices with one name.
-        let is_same = |other: &Device| {
-            device.usable && other.backend == device.backend && other.name == device.name
-        };
-        if !devices.iter().any(is_same) {
+        let key = |one: &Device| (one.backend, one.name.clone(), one.fails());
+        let is_same = |other: &Device| key(other) == key(&device);
+        if !(device.usable || device.fails()) || !devices.iter().any(is_same) {
             devices.push(device);
         }
     }
@@ -86,10 +85,12 @@ pub fn find(search: &Search<'_>) -> Vec<Device> {
         .collect();
     if !missing.is_empty() {
         for mut device in emulated(&missing, search) {
-            // The emulated device replaces the real one, and says why the real one is not used. There is only one,
-            // since `probe_all` ends after the first device that fails.
-            let is_real = |other: &mut Device| other.backend == device.backend;
-            if let Some(real) = devices.extract_if(.., is_real).next() {
+            // The emulated device replaces the real one, and says why the real one is not used, unless only the real
+            // one fails. There is only one, since `probe_all` ends after the first device that fails.
+            let (backend, fails) = (device.backend, device.fails());
+            let is_replaced =
+                |other: &mut Device| other.backend == backend && (fails || !other.fails());
+            if let Some(real) = devices.extract_if(.., is_replaced).next() {
                 device.reason = match device.usable {
                     true => real.reason,
                     false => format!("{}; {}", real.reason, device.reason),
@@ -171,7 +172,7 @@ fn probe_candidate(candidate: &Device, search: &Search<'_>) -> Device {
     if !device.usable && is_host {
         // The processor is always there. If the program does not work on it, its jobs must fail.
         return Device {
-            failure: device.reason,
+            failure: device.problem().to_owned(),
             ..Device::host(device.backend)
         };
     }
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_of_a_probe_is_the_reason_why_its_device_fails() {
+    fn a_panic_of_a_probe_is_a_failure_of_its_device() {
         let search = Search {
             backends: &[Backend::C, Backend::Multicore, Backend::OpenCl],
             emulate: Emulate::Never,
@@ -251,6 +252,6 @@ mod tests {
             "the probe itself panicked: no multicore"
         );
         assert!(!devices[2].usable);
-        assert_eq!(devices[2].reason, "the probe itself panicked: no opencl");
+        assert_eq!(devices[2].failure, "the probe itself panicked: no opencl");
     }
 }

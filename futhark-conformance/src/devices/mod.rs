@@ -31,9 +31,9 @@ pub struct Device {
     pub kind: Kind,
     /// Whether jobs run programs on it. Without a device they only compile them.
     pub usable: bool,
-    /// Why it is not usable; of the emulated device, why no real one was used.
+    /// What the machine lacks, or the error of its driver; of the emulated device, why no real one was used.
     pub reason: String,
-    /// Why a program failed on it that should have run; its jobs fail likewise.
+    /// Why a program failed on it that should have run: a failure of the run, of which there is a record.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,
     /// Whether it is known to compute wrong results, so that the library refuses it by default.
@@ -91,10 +91,31 @@ impl Device {
         }
     }
 
-    /// The reason in one line.
+    /// The failure, or else the reason.
+    #[must_use]
+    pub fn problem(&self) -> &str {
+        match self.fails() {
+            true => &self.failure,
+            false => &self.reason,
+        }
+    }
+
+    /// The same in one line.
     #[must_use]
     pub fn why(&self) -> String {
-        one_line(&self.reason)
+        one_line(self.problem())
+    }
+
+    /// Whether jobs run on it, and no program failed on it that should have run.
+    #[must_use]
+    pub fn works(&self) -> bool {
+        self.usable && !self.fails()
+    }
+
+    /// Whether a program failed on it that should have run.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        !self.failure.is_empty()
     }
 
     /// Whether it exists, and programs of the compilers do not work on it.
@@ -103,14 +124,14 @@ impl Device {
         !self.usable && !self.name.is_empty()
     }
 
-    /// The backend and the device, with the reason if it is not usable.
+    /// The backend and the device, with the reason if it does not work.
     #[must_use]
     pub fn described(&self) -> String {
         let Device { backend, name, .. } = self;
-        match (self.usable, self.is_unfit()) {
+        match (self.works(), name.as_str()) {
             (true, _) => format!("{backend} on {name}"),
-            (_, true) => format!("{backend} on {name}: {}", self.why()),
-            (_, false) => format!("{backend}: {}", self.why()),
+            (_, "") => format!("{backend}: {}", self.why()),
+            (_, _) => format!("{backend} on {name}: {}", self.why()),
         }
     }
 
@@ -239,7 +260,7 @@ pub fn devices_to_run(devices: &[Device], named: &[Backend]) -> anyhow::Result<V
     chosen.dedup_by(|one, other| !one.usable && one.backend == other.backend);
     if chosen.is_empty() {
         let reasons = devices.iter();
-        let reasons = reasons.map(|device| format!("\n{}: {}", device.backend, device.reason));
+        let reasons = reasons.map(|device| format!("\n{}: {}", device.backend, device.problem()));
         let reasons: String = reasons.collect();
         bail!("no backend can be used on this machine:{reasons}");
     }

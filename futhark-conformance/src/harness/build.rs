@@ -4,7 +4,7 @@
 use crate::files::{key, replace_file};
 use crate::protocol::Event;
 use futhark_manifest::Backend;
-use futhark_safe::compile::{Build, Error, ErrorKind};
+use futhark_safe::compile::Build;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::AsFd;
@@ -28,12 +28,6 @@ pub fn write_probe(build_dir: &Path) -> io::Result<PathBuf> {
 /// The beginning of the message of a failed probe if the machine cannot compile any program.
 pub const CANNOT_COMPILE: &str = "this machine cannot compile programs: ";
 
-/// Whether the machine caused the error, not the program or a Futhark compiler: the C compiler is
-/// missing, a compiler lacks memory or disk space, or a file cannot be read or written.
-#[must_use]
-pub fn is_of_the_machine(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::NoCCompiler | ErrorKind::Io)
-}
 /// How long to wait for another run that builds the same library. That run can be stopped.
 const PATIENCE: Duration = Duration::from_secs(600);
 

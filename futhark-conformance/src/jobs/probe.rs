@@ -38,15 +38,17 @@ pub fn probe_device(candidate: &Device, compilers: &[CompilerInfo], settings: &S
         Some((compiler, device)) => Device {
             failure: format!(
                 "works with Futhark {}, fails with {}: {}",
-                compiler.version, newest.version, probed.reason
+                compiler.version,
+                newest.version,
+                probed.problem()
             ),
             ..device
         },
     }
 }
 
-/// Compiles and runs a small program on a device. Returns it as usable, or with the reason in the words of the
-/// tool that failed.
+/// Compiles and runs a small program on a device. Returns it as usable, or with the reason or the failure in the words
+/// of the tool that failed.
 fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> Device {
     let spec = JobSpec {
         program: None,
@@ -58,7 +60,7 @@ fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> 
     };
     let limit = settings.timeout.max(PROBE);
     let mut probed = Device {
-        reason: "the probe sent no result".to_owned(),
+        failure: "the probe sent no result".to_owned(),
         ..device.clone()
     };
     let death = match start_child(settings, &spec, limit) {
@@ -68,8 +70,12 @@ fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> 
                     (probed.name, probed.known_bad) = (name, known_bad);
                 }
                 Event::End(result) => {
-                    probed.usable = result.outcome == Outcome::Pass;
-                    probed.reason = result.message;
+                    probed.failure.clear();
+                    match result.outcome {
+                        Outcome::Pass => probed.usable = true,
+                        Outcome::Skip => probed.reason = result.message,
+                        _ => probed.failure = result.message,
+                    }
                 }
                 _ => {}
             }
@@ -80,11 +86,11 @@ fn probe_with(device: &Device, compiler: &CompilerInfo, settings: &Settings) -> 
             message: error.to_string(),
         }),
     };
-    if let Some(death) = death {
-        (probed.usable, probed.reason) = (false, death.message);
+    match death {
+        None => probed,
+        Some(death) => Device {
+            failure: death.message,
+            ..device.clone()
+        },
     }
-    if probed.usable {
-        probed.reason.clear();
-    }
-    probed
 }

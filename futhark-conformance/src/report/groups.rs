@@ -139,6 +139,16 @@ pub fn command_to_repeat(header: &Header, record: &Record) -> String {
         Some(settings) => format!("{SETTINGS}={} ", quoted(settings)),
         None => String::new(),
     };
+    if job.program == NOWHERE {
+        command += &format!(
+            "futhark-conformance devices --backend {}",
+            quoted(&job.backend)
+        );
+        for compiler in &header.compilers {
+            command += &format!(" --futhark {}", quoted(&compiler.path));
+        }
+        return command;
+    }
     command += &format!("futhark-conformance run {program}");
     if job.backend == NOWHERE {
         return command;
@@ -437,5 +447,10 @@ mod tests {
         assert!(command(&host).starts_with("futhark-conformance run a.fut "));
         let unread = record("a.fut", NOWHERE, Outcome::Fail);
         assert_eq!(command(&unread), "futhark-conformance run a.fut");
+        let failing = command(&record(NOWHERE, "hip", Outcome::Fail));
+        assert_eq!(
+            failing,
+            "futhark-conformance devices --backend hip --futhark /x/futhark-1"
+        );
     }
 }

@@ -180,8 +180,10 @@ impl Report {
         let known: HashSet<_> = self.records.iter().map(Record::id).collect();
         let (again, new): (Vec<Record>, _) =
             (part.records.into_iter()).partition(|record| known.contains(&record.id()));
-        // Every part reports the files that are not programs.
-        if let Some(twice) = (again.iter()).find(|record| record.job.backend != NOWHERE) {
+        // Every part reports the files that are not programs, and the devices that fail.
+        let is_of_a_job =
+            |record: &&Record| record.job.backend != NOWHERE && record.job.program != NOWHERE;
+        if let Some(twice) = again.iter().find(is_of_a_job) {
             return Err(format!(
                 "{first} has a result of {}, too; give each report once",
                 title(twice)

@@ -67,6 +67,20 @@ pub(super) fn report(records: &[Record]) -> Report {
 }
 
 #[test]
+fn each_part_of_a_run_may_report_the_same_device_that_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let failing = record(NOWHERE, "opencl", Outcome::Fail);
+    let parts = ["a.fut", "b.fut"].map(|program| {
+        let path = folder.path().join(program);
+        let passed = record(program, "c", Outcome::Pass);
+        write(&path, &header(), &[failing.clone(), passed]);
+        path
+    });
+    let counts = Report::read(parts).unwrap().counts();
+    assert_eq!((counts.passed, counts.failed), (2, 1));
+}
+
+#[test]
 fn of_two_runs_that_begin_one_report_at_the_same_time_one_fails() {
     let folder = tempfile::tempdir().unwrap();
     let [mut one, two] = [0, 1].map(|_| {

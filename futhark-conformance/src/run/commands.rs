@@ -1,6 +1,6 @@
 //! The other subcommands for users: each returns the exit code of the program.
 
-use super::setup::{find_compilers, probe_devices, settings, threads, warn};
+use super::setup::{find_compilers, probe_devices, settings, threads};
 use super::{Ended, Exit, could_not_run, usage, verdict};
 use crate::blocks::TestBlocks;
 use crate::checks::{self, Check};
@@ -8,7 +8,7 @@ use crate::cli::{DevicesArgs, DiffArgs, ListArgs, PrepareArgs, ReportArgs};
 use crate::corpus::Corpus;
 use crate::devices::{self, Device, Kind};
 use crate::report::difference::{self, Change};
-use crate::report::{Report, counted, quoted, shown};
+use crate::report::{Report, counted, quoted, shown, shown_lines};
 use crate::say::{self, outln};
 use anyhow::anyhow;
 use futhark_manifest::Backend;
@@ -138,16 +138,18 @@ pub fn devices(args: &DevicesArgs) -> Result<Exit, Ended> {
         outln!("{}", shown(&text));
     }
     let devices = probe_devices(&args.machine, &compilers, &settings);
-    warn(&devices);
     let devices = devices::pick(devices, &args.machine.devices).map_err(usage)?;
     for device in &devices {
         outln!("{}", line(device));
+        if device.fails() {
+            outln!("{}", shown_lines(&device.failure, &" ".repeat(11)));
+        }
         if let Some(advice) = advice(device) {
             outln!("{:10} {advice}", "");
         }
     }
-    let works = |device: &Device| device.usable && device.failure.is_empty();
-    match devices.iter().any(works) {
+    match devices.iter().any(Device::works) {
+        true if devices.iter().any(Device::fails) => Ok(Exit::Failed),
         true => Ok(Exit::Held),
         false => Ok(Exit::CouldNotRun),
     }
@@ -165,18 +167,18 @@ fn line(device: &Device) -> String {
         Kind::Emulated => ", emulated",
     };
     let text = match (device.usable, device.kind) {
-        _ if !device.failure.is_empty() => format!("fails: {name}"),
+        _ if device.fails() => format!("fails: {name}"),
         (true, Kind::Emulated) => format!("usable{kind}: {name} (no real one: {reason})"),
         (true, _) => format!("usable{options}{kind}: {name}"),
         (false, _) if device.is_unfit() => format!("not usable: {name}: {reason}"),
         (false, _) => format!("not usable: {reason}"),
     };
-    shown(&format!("{:10} {text}", device.backend.as_str())).into_owned()
+    shown(format!("{:10} {text}", device.backend.as_str()).trim_end()).into_owned()
 }
 
 /// What to install, if a real GPU is missing.
 fn advice(device: &Device) -> Option<&'static str> {
-    if device.kind != Kind::Emulated && device.usable {
+    if device.fails() || device.kind != Kind::Emulated && device.usable {
         return None;
     }
     match device.backend {

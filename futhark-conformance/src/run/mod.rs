@@ -33,6 +33,7 @@ use crate::say::{self, errln, outln};
 use crate::toolchain;
 use anyhow::anyhow;
 use clap::Parser as _;
+use futhark_manifest::Version;
 use futhark_safe::compile::process;
 use resume::Interrupted;
 use select::{Choice, Times};
@@ -303,10 +304,10 @@ struct Results {
 }
 
 impl Results {
-    /// Adds the files that are not programs, and the results of jobs that ended before the run was
+    /// Adds what belongs to no job, and the results of jobs that ended before the run was
     /// interrupted; then the file gets its name.
     fn begin(&mut self, plan: &Plan<'_>, interrupted: &[Line]) -> io::Result<()> {
-        for record in plan.skipped_files() {
+        for record in plan.records_without_job() {
             self.json.add(&record)?;
         }
         for line in interrupted {
@@ -446,30 +447,41 @@ impl<'c> Plan<'c> {
         })
     }
 
-    /// One record for each file that is not a program, or cannot be read, with the reason.
-    fn skipped_files(&self) -> impl Iterator<Item = Record> {
-        self.corpus.skipped().map(|(program, reason)| {
-            let nowhere = || NOWHERE.to_owned();
-            Record {
-                job: Arc::new(JobId {
-                    program: program.name(),
-                    backend: nowhere(),
-                    device: nowhere(),
-                    compiler: nowhere(),
-                }),
-                result: CaseResult {
-                    check: "compile".to_owned(),
-                    case: String::new(),
-                    outcome: match program.unreadable {
-                        true => Outcome::Fail,
-                        false => Outcome::Skip,
-                    },
-                    cause: program.unreadable.then_some(Cause::Error),
-                    message: reason.to_owned(),
-                    seconds: 0.0,
+    /// One record for each file that is not a program, or cannot be read, with the reason, and for each device that fails.
+    fn records_without_job(&self) -> impl Iterator<Item = Record> {
+        let record = |job, case: &str, is_failure: bool, message: &str| Record {
+            job: Arc::new(job),
+            result: CaseResult {
+                check: "compile".to_owned(),
+                case: case.to_owned(),
+                outcome: match is_failure {
+                    true => Outcome::Fail,
+                    false => Outcome::Skip,
                 },
-            }
-        })
+                cause: is_failure.then_some(Cause::Error),
+                message: message.to_owned(),
+                seconds: 0.0,
+            },
+        };
+        let nowhere = || NOWHERE.to_owned();
+        let files = self.corpus.skipped().map(move |(program, reason)| {
+            let job = JobId {
+                program: program.name(),
+                backend: nowhere(),
+                device: nowhere(),
+                compiler: nowhere(),
+            };
+            record(job, "", program.unreadable, reason)
+        });
+        let compilers = self.header.compilers.iter();
+        // The compiler that `jobs::probe_device` tries first.
+        let newest = compilers.max_by_key(|compiler| Version::new(&compiler.version));
+        let version = newest.map_or(NOWHERE, |compiler| &compiler.version);
+        let failing = self.header.devices.iter().filter(|device| device.fails());
+        files.chain(failing.map(move |device| {
+            let job = JobId::new(device, nowhere(), version.to_owned());
+            record(job, "probe", true, &device.failure)
+        }))
     }
 }
 

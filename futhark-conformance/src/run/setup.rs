@@ -129,27 +129,18 @@ pub fn probe_devices(
 
 /// Prints the devices on which a small program fails.
 pub fn warn(devices: &[Device]) {
-    for device in devices.iter().filter(|device| !device.failure.is_empty()) {
-        let text = format!(
-            "{} on {} fails: {}",
-            device.backend,
-            device.name,
-            devices::one_line(&device.failure)
-        );
-        errln!("warning: {}", shown(&text));
+    for device in devices.iter().filter(|device| device.fails()) {
+        errln!("warning: {}", shown(&device.described()));
     }
 }
 
 /// Fails if this machine compiles no program at all, for example for want of a C compiler or of
 /// space on the disk. Otherwise every job would fail for that reason.
 pub fn must_compile(devices: &[Device]) -> Result<(), Ended> {
-    let works = |device: &Device| device.usable && device.failure.is_empty();
-    if devices.iter().any(works) {
+    if devices.iter().any(Device::works) {
         return Ok(());
     }
-    let mut reasons = devices
-        .iter()
-        .flat_map(|device| [&device.failure, &device.reason]);
+    let mut reasons = devices.iter().map(Device::problem);
     match reasons.find(|reason| reason.contains(CANNOT_COMPILE)) {
         Some(reason) => Err(could_not_run(anyhow!("{reason}"))),
         None => Ok(()),

@@ -5,7 +5,7 @@ use crate::cli::Config;
 use crate::corpus::Corpus;
 use crate::expect::Expectations;
 use crate::jobs::{self, Guard, Job, Settings, Update};
-use crate::record::{Outcome, Record};
+use crate::record::{NOWHERE, Outcome, Record};
 use crate::report::{shown, shown_lines};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::PathBuf;
@@ -74,7 +74,8 @@ struct Shared {
 
 fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
     let plan = Plan::make(corpus, config)?;
-    let skipped: Vec<Trial> = plan.skipped_files().map(|record| skip(&record)).collect();
+    let skipped = plan.records_without_job().map(|record| skip(&record));
+    let skipped: Vec<Trial> = skipped.collect();
     let shared = Arc::new(Shared {
         settings: plan.settings,
         expectations: plan.expectations,
@@ -87,9 +88,13 @@ fn trials(corpus: &Corpus, config: &Config) -> Result<Vec<Trial>, Ended> {
     Ok(trials.chain(skipped).collect())
 }
 
-/// A file that is not checked, or cannot be read.
+/// A file that is not checked, or cannot be read, or a device that fails.
 fn skip(record: &Record) -> Trial {
-    let name = shown(&record.job.program).into_owned();
+    let name = match &record.job {
+        job if job.program == NOWHERE => job.to_string(),
+        job => job.program.clone(),
+    };
+    let name = shown(&name).into_owned();
     let message = record.result.message.clone();
     let is_failure = record.result.outcome == Outcome::Fail;
     let failure = Failed::from(shown_lines(&message, ""));

@@ -60,6 +60,17 @@ fn both() -> Result<(), &'static str> {
     }
 }
 
+/// A folder in place of the toolchain, with the headers and the loader of OpenCL.
+fn toolchain_with_only_opencl(scene: &Scene) -> PathBuf {
+    let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
+    let folder = Path::new(&toolchain).join("opencl");
+    let folder = folder.canonicalize().expect("the toolchain has OpenCL");
+    let other = scene.path("toolchain");
+    std::fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(folder, other.join("opencl")).unwrap();
+    other
+}
+
 /// The outcomes of a test case, each with its device. PoCL comes second, whatever the name of the first.
 fn outcomes<'r>(run: &'r Run, case: &str) -> Vec<(&'r str, &'r str)> {
     let texts = run.texts(["case", "device", "outcome"]).into_iter();
@@ -201,13 +212,7 @@ fn a_device_that_computes_wrong_results_runs_a_part_unless_it_is_named() {
 fn without_pocl_there_is_one_column_fewer() {
     needed!(needs::full());
     let scene = needed!(with_two());
-    let toolchain = std::env::var_os("FUTHARK_TOOLCHAIN").expect("there is one");
-    // Headers and loader are still needed.
-    let folder = Path::new(&toolchain).join("opencl");
-    let folder = folder.canonicalize().expect("the toolchain has OpenCL");
-    let other = scene.path("toolchain");
-    std::fs::create_dir(&other).unwrap();
-    std::os::unix::fs::symlink(folder, other.join("opencl")).unwrap();
+    let other = toolchain_with_only_opencl(&scene);
     let arguments = "run next.fut --json report.jsonl --check blocks";
     let mut command = opencl(&scene, arguments);
     let run = scene.ended(command.env("FUTHARK_TOOLCHAIN", &other));
@@ -271,7 +276,9 @@ fn a_device_that_fails_with_a_newer_compiler_fails_its_jobs() {
     assert_has(&shown, "fails with 0.99.0: ");
     let outcomes = run.texts(["compiler", "check", "outcome"]);
     let failed: Vec<_> = outcomes.iter().filter(|one| one[2] == "fail").collect();
-    assert_eq!(failed, [&["0.99.0", "lifecycle", "fail"]]);
+    // The probe and the job.
+    let expected = ["compile", "lifecycle"].map(|check| ["0.99.0", check, "fail"]);
+    assert_eq!(failed, [&expected[0], &expected[1]]);
     assert!(outcomes.iter().any(|one| one[2] == "pass"), "{shown}");
 }
 
@@ -285,6 +292,81 @@ fn the_processor_is_never_missing() {
         .run_with(&first, "next.fut --backend c,multicore")
         .ends_with(1);
     assert_has(&shown, "killed by signal 11");
+}
+
+/// No option names the backends. The headers of CUDA and HIP are missing, and the processor works.
+#[test]
+fn code_that_does_not_compile_or_is_refused_fails_the_run_and_a_missing_header_does_not() {
+    let mut scene = needed!(with_two());
+    let toolchain = toolchain_with_only_opencl(&scene);
+    let run = |scene: &Scene, arguments: &str| {
+        let mut command = scene.compiling(&format!("{arguments} --emulate never"));
+        for variable in ["CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "HIP_PATH"] {
+            command.env_remove(variable);
+        }
+        command.env("FUTHARK_LIBCUDA", "/nonexistent/libcuda.so.1");
+        scene.ended(command.env("FUTHARK_TOOLCHAIN", &toolchain))
+    };
+    let reports = "--json report.jsonl --html page.html --junit junit.xml";
+    let arguments = format!("run next.fut --check compile {reports}");
+    run(&scene, &arguments).ends_with(0);
+
+    let text = r##"'REAL' "$@" || exit
+case "$1 $2" in
+'opencl --library') sed -i 's/^int futhark_context_sync(/#error newer\n&/' "$5.c" ;;
+'hip --library') sed -i 's/\bget_failure_msg\b/failure_text/' "$5.c" ;;
+esac
+"##;
+    let text = text.replace("REAL", &scene.futhark.display().to_string());
+    scene.futhark = scene.script("futhark-newer", &text);
+    let causes = [("opencl", "#error newer"), ("hip", "`get_failure_msg`")];
+    let failed = run(&scene, &arguments);
+    let shown = failed.ends_with(1);
+    let records = failed.texts(["backend", "outcome", "message"]);
+    let failures = records.iter().filter(|record| record[1] == "fail");
+    assert_eq!(failures.count(), causes.len(), "{shown}");
+    assert!(
+        records.iter().any(|record| record[..2] == ["c", "pass"]),
+        "{shown}"
+    );
+    let devices = run(&scene, "devices").ends_with(1);
+    for (backend, cause) in causes {
+        let is_told = |[of, _, message]: &[&str; 3]| *of == backend && message.contains(cause);
+        assert!(records.iter().any(is_told), "{shown}");
+        for text in [&shown, &scene.read("page.html"), &scene.read("junit.xml")] {
+            assert_has(text, cause);
+        }
+        assert_has(&devices, &format!("{backend:10} fails:\n"));
+        assert_has(&devices, cause);
+    }
+    assert_has(&devices, "cuda       not usable: ");
+}
+
+/// The driver is not missing. The emulated device works, and runs too.
+#[test]
+fn a_driver_that_crashes_fails_the_run() {
+    needed!(needs::full());
+    let scene = needed!(Scene::new(&[("next.fut", PROGRAM)]));
+    let text = "__attribute__((constructor)) static void start(void) { __builtin_trap(); }";
+    let (source, driver) = (scene.write("driver.c", text), scene.path("libcuda.so"));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC"]).arg(&source);
+    let compiled = compiler.arg("-o").arg(&driver).status();
+    assert!(compiled.expect("there is a C compiler").success());
+
+    let mut command = scene.compiling("run next.fut --backend cuda --json report.jsonl");
+    command.args(["--check", "blocks:next #0"]);
+    let run = scene.ended(command.env("FUTHARK_LIBCUDA", &driver));
+    let shown = run.ends_with(1);
+    let outcomes = run.texts(["program", "device", "outcome"]);
+    let expected = [["-", "", "fail"], ["next.fut", "emulated", "pass"]];
+    assert_eq!(outcomes, expected, "{shown}");
+    assert_has(&shown, "killed by signal 4");
+    let repeat = repeat_command(&shown);
+    assert!(
+        repeat.starts_with("futhark-conformance devices --backend cuda "),
+        "{repeat}"
+    );
 }
 
 #[test]
