@@ -197,12 +197,13 @@ static void fut_invalidate(struct futhark_context *ctx) {
     }
 }
 
-// The code of a call of the table, whose error becomes pending.
+// The code of a call of the table, whose error becomes pending. Arguments that plain C rejects as well have its code, which is
+// FUT_CODE_OTHER.
 static int fut_ended(struct futhark_context *ctx, int32_t status) {
   if (status == FUT_OK)
     return 0;
   const struct fut_failure *f = ctx->table->failure(ctx->inner, 0);
-  bool program = status == FUT_REFUSED || (status == FUT_FAILED && f->cause != FUT_CAUSE_UNKNOWN);
+  bool program = status == FUT_REFUSED ? f->cause != FUT_CAUSE_ARGUMENT : status == FUT_FAILED && f->cause == FUT_CAUSE_PROGRAM;
   int code = status == FUT_MEMORY ? FUT_CODE_MEMORY : program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
   char *text = fut_failure_text(ctx->table, ctx->inner);
   fut_add_error(ctx, code, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
@@ -649,9 +650,18 @@ static int fut_values(struct futhark_context *ctx, uint32_t type, const void *po
   FUT_LOCKED(ctx, fut_values_in(ctx, type, pointer, data))
 }
 
+static bool fut_has_index(const struct futhark_context *ctx, const struct fut_handle *handle, const int64_t *indices) {
+  const int64_t *shape = fut_shape_of(ctx, handle);
+  for (uint32_t i = 0; i < fut_type(ctx, handle->type)->rank; i++)
+    if (indices[i] < 0 || indices[i] >= shape[i])
+      return false;
+  return true;
+}
+
 static int fut_index_in(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
   FUT_READS(ctx, type, pointer, handle, "index")
-  if (place == NULL)
+  // With an index out of bounds, the C function fails before it uses the pointer.
+  if (place == NULL && fut_has_index(ctx, handle, indices))
     return fut_error(ctx, FUT_CODE_PROGRAM, "the pointer to the element is NULL");
   const struct fut_type *t = fut_type(ctx, type);
   const void *in[] = {handle->value, indices};

@@ -222,17 +222,13 @@ static inline char *fut_misfit_set(const int64_t *is, const int64_t *wanted, int
 }
 
 // Ends the call before the C function is called, by a jump as in fut_fatal: nothing exists yet that would have to be
-// freed. Takes ownership of the message.
-_Noreturn static __attribute__((noinline, cold)) void fut_reject(struct fut_context *c, char *why) {
+// freed. Takes ownership of the message. `cause`: FUT_CAUSE_ARGUMENT if the C function would reject the arguments as well,
+// otherwise FUT_CAUSE_UNKNOWN.
+_Noreturn static __attribute__((noinline, cold)) void fut_reject(struct fut_context *c, uint32_t cause, char *why) {
   fut_fail(c, fut_keep_text(why), NULL);
+  c->failures[0].cause = cause;
   c->rejected = true;
   _longjmp(fut_self.guard->target, 1);
-}
-
-// Rejects the call if there is a message.
-FUT_INLINE void fut_expect(struct fut_context *c, char *why) {
-  if (FUT_UNLIKELY(why != NULL))
-    fut_reject(c, why);
 }
 
 // The bytes of an array of this shape; -1 if a dimension is negative or the product overflows. A shape with a zero
@@ -257,8 +253,8 @@ static void fut_expect_storable(struct fut_context *c, const struct fut_layout *
     const int64_t *shape = fut_shape_of(fut_array_in(value, part));
     char text[FUT_SHAPE_TEXT];
     if (fut_bytes(shape, part->rank, part->elem_size == 0 ? 1 : part->elem_size) < 0)
-      fut_reject(c, msgprintf("cannot store an array of shape %s: its size overflows",
-                              fut_shape_text(text, shape, part->rank)));
+      fut_reject(c, FUT_CAUSE_UNKNOWN,
+                 msgprintf("cannot store an array of shape %s: its size overflows", fut_shape_text(text, shape, part->rank)));
   }
 }
 
@@ -282,7 +278,7 @@ static char *fut_bad_shape(const char *what, uint32_t i, const void *array, int 
 
 _Noreturn static __attribute__((noinline, cold)) void fut_reject_array(struct fut_context *c, uint32_t i, const void *array,
                                                                        int rank) {
-  fut_reject(c, fut_bad_shape("argument", i, array, rank));
+  fut_reject(c, FUT_CAUSE_UNKNOWN, fut_bad_shape("argument", i, array, rank));
 }
 
 static __attribute__((noinline, cold)) int fut_refuse_array(struct futhark_context *ctx, uint32_t i, const void *array,

@@ -60,7 +60,8 @@
 #endif
 static void fut_expect_variant(struct fut_context *c, size_t actual, size_t expected, const char *const *names, size_t n) {
   if (FUT_UNLIKELY(actual != expected))
-    fut_reject(c, msgprintf("expected variant `%s`, got `%s`", names[expected], actual < n ? names[actual] : "?"));
+    fut_reject(c, FUT_CAUSE_UNKNOWN,
+               msgprintf("expected variant `%s`, got `%s`", names[expected], actual < n ? names[actual] : "?"));
 }
 
 // Replaces the empty array in component `i` of a sum by an array of zeros, if the component belongs
@@ -364,16 +365,18 @@ static int32_t fut_create_columns(struct fut_context *c, void *const *out, const
   FUT_WRAPPER(fut_w_columns_##type) { return fut_list_columns(out[0], &fut_layout_##type, in[0]); }                  \
   FUT_WRAPPER(fut_w_create_columns_##type) { return fut_create_columns(c, out, in, &fut_layout_##type); }
 
-// `fits`: steps that return a message if the elements do not fit each other.
+// `fits`: steps that reject the call if the elements do not fit each other.
 #define FUT_WRAP_OPAQUE_NEW(f, type, elem, release, fits, ...)              \
-  static char *fut_fit_##f(elem *elems, const int64_t *dims) {              \
+  static void fut_fit_##f(struct fut_context *c, elem *elems,               \
+                          const int64_t *dims) {                            \
+    (void)c;                                                                \
     (void)elems;                                                            \
     (void)dims;                                                             \
-    fits return NULL;                                                       \
+    fits                                                                    \
   }                                                                         \
   FUT_WRAPPER(fut_w_##f) {                                                  \
     FUT_UNUSED const int64_t *dims = in[1];                                 \
-    fut_expect(c, fut_fit_##f((elem *)in[0], dims));                        \
+    fut_fit_##f(c, (elem *)in[0], dims);                                    \
     int rc = f(c->ctx, (struct type **)out[0], (elem *)in[0], __VA_ARGS__); \
     FUT_SYNC(c, rc);                                                        \
     return fut_leave_value(c, rc, out, release);                            \
@@ -381,32 +384,36 @@ static int32_t fut_create_columns(struct fut_context *c, void *const *out, const
 #define FUT_FITS(n_elements, ...) \
   int64_t n = n_elements;         \
   if (n == 0)                     \
-    return NULL;                  \
+    return;                       \
   __VA_ARGS__
 #define FUT_FITS_SCALAR(k, rank)                                 \
   if (!fut_has_size(dims, rank, NULL, 0, sizeof elems[0]->v##k)) \
-    return fut_no_size(dims, rank, NULL, 0);
+    fut_reject(c, FUT_CAUSE_UNKNOWN, fut_no_size(dims, rank, NULL, 0));
 #define FUT_FITS_ARRAY(k, rank, inner, type)                                \
   const int64_t *first##k = elems[0]->v##k->shape;                          \
   for (int64_t i = 1; i < n; i++)                                           \
     if (!fut_same_shape(elems[i]->v##k->shape, first##k, inner))            \
-      return fut_misfit_new(i, elems[i]->v##k->shape, first##k, inner);     \
+      fut_reject(c, FUT_CAUSE_ARGUMENT,                                     \
+                 fut_misfit_new(i, elems[i]->v##k->shape, first##k, inner)); \
   if (!fut_has_size(dims, rank, first##k, inner, sizeof(type)))             \
-    return fut_no_size(dims, rank, first##k, inner);
+    fut_reject(c, FUT_CAUSE_UNKNOWN, fut_no_size(dims, rank, first##k, inner));
 
 #define FUT_WRAP_OPAQUE_SET(f, type, elem, fits, ...)                    \
-  static char *fut_fit_##f(const struct type *array, elem element) {     \
+  static void fut_fit_##f(struct fut_context *c,                         \
+                          const struct type *array, elem element) {      \
+    (void)c;                                                             \
     (void)array;                                                         \
     (void)element;                                                       \
-    fits return NULL;                                                    \
+    fits                                                                 \
   }                                                                      \
   FUT_WRAPPER(fut_w_##f) {                                               \
     FUT_UNUSED const int64_t *indices = in[2];                           \
-    fut_expect(c, fut_fit_##f((const struct type *)in[0], (elem)in[1])); \
+    fut_fit_##f(c, (const struct type *)in[0], (elem)in[1]);             \
     int rc = f(c->ctx, (struct type *)in[0], (elem)in[1], __VA_ARGS__);  \
     FUT_SYNC(c, rc);                                                     \
     return fut_leave(c, rc);                                             \
   }
 #define FUT_FITS_IN(i, rank, inner)                                                   \
   if (!fut_same_shape(element->v##i->shape, array->v##i->shape + rank, inner))        \
-    return fut_misfit_set(element->v##i->shape, array->v##i->shape + rank, inner);
+    fut_reject(c, FUT_CAUSE_ARGUMENT,                                                 \
+               fut_misfit_set(element->v##i->shape, array->v##i->shape + rank, inner));

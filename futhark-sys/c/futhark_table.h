@@ -30,10 +30,10 @@
                         // before the C function was called
 
 // Why a call failed, by the function of the runtime that reported it; see `struct fut_failure`.
-#define FUT_CAUSE_UNKNOWN 0u   // the runtime or the driver
+#define FUT_CAUSE_UNKNOWN 0u   // the runtime or the driver; after FUT_REFUSED, no function of the runtime
 #define FUT_CAUSE_PROGRAM 1u   // a check in the program: bounds, division by zero, an assertion, …
 #define FUT_CAUSE_SIZES 2u     // the sizes of an entry point's arguments do not match
-#define FUT_CAUSE_ARGUMENT 3u  // any other function rejected its arguments
+#define FUT_CAUSE_ARGUMENT 3u  // any other function rejected its arguments, or would have done so after FUT_REFUSED
 
 // Which call caused a failure. Unless it is FUT_OF_CALL, the results of all calls since the last
 // successful wait can be invalid.

@@ -2,6 +2,11 @@
 //! library that a plain C compiler makes of the generated code, and with the hardened one.
 #![cfg(all(feature = "library", target_os = "linux"))]
 
+// The name by which `newer` imports the compiler.
+extern crate futhark_sys as futhark_safe;
+
+#[path = "../../futhark-safe/tests/newer/mod.rs"]
+mod newer;
 mod support;
 
 use std::collections::BTreeMap;
@@ -15,7 +20,7 @@ use futhark_sys::compile::{Build, Compiler, Linkage, library};
 /// Compiles a client in the folder of its libraries.
 const CC: &str = r#"${CC:-cc} -std=gnu99 -Wall -Wextra -Werror -Wno-unused-function -I. -L. \
     -Wl,--no-as-needed -Wl,-rpath,"$PWD" -pthread "#;
-const PLAIN: &str = r#""$FUTHARK" "$BACKEND" -w --library -o "$NAME" "$PROGRAM"
+const PLAIN: &str = r#""$FUTHARK" "$BACKEND" --library "$PROGRAM" -o "$NAME" -w
     ${CC:-cc} -O1 -std=c99 -w -shared -fPIC "$NAME.c" -o "lib$NAME.so" -lm -pthread"#;
 /// futhark-ffi compiles `failures.c`; that of a hardened library only includes the header.
 const FFI: &str = r#"[ "$LIBRARY" = plain ] || export LDFLAGS="-L$PWD -Wl,--no-as-needed -lfailures -Wl,-rpath,$PWD"
@@ -134,6 +139,15 @@ fn run_clients(backend: Backend, folders: &[PathBuf; 2], clients: &[Client]) -> 
     cases.into_keys().collect()
 }
 
+/// A client in C. The arguments are for the C compiler.
+fn client(name: &str, arguments: &str) -> Client {
+    Client {
+        name: name.to_owned(),
+        build: format!("{CC} {arguments} -o {name}"),
+        command: format!("./{name}"),
+    }
+}
+
 fn run_c_clients(backend: Backend) {
     let Some(futhark) = compiler() else { return };
     let kills = std::fs::read_dir(folder_of("../programs/kills")).unwrap();
@@ -146,18 +160,21 @@ fn run_c_clients(backend: Backend) {
     programs.push(folder_of("tests/library/failures.fut"));
     let folder = support::folder(&format!("library-{backend}"));
     let folders = make_libraries(&futhark, &folder, backend, &programs);
+    let (imitation, here) = (
+        folder.join("newer"),
+        folder_of("../futhark-safe/tests/newer"),
+    );
+    newer::compiler(&here, &imitation);
+    let futhark = Compiler::at(imitation).unwrap();
+    make_libraries(&futhark, &folder, backend, &[here.join("elements.fut")]);
 
-    let client = |name: &str, arguments: &str| Client {
-        name: name.to_owned(),
-        build: format!("{CC} {arguments} -o {name}"),
-        command: format!("./{name}"),
-    };
     let paths = r#"'-DEVERYTHING="./libeverything.so"' '-DFAILURES="./libfailures.so"' "$SOURCES/loaded.c""#;
     let linked = format!("-DLINKED {paths} -leverything -lfailures");
     let mut clients = vec![
         client("api", r#""$SOURCES/api.c" -leverything"#),
         client("misuse", r#""$SOURCES/misuse.c" -leverything"#),
         client("failures", r#""$SOURCES/failures.c" -lfailures"#),
+        client("elements", r#""$SOURCES/elements.c" -lelements"#),
         client("loaded", paths),
         client("linked", &linked),
     ];

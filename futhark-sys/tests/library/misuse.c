@@ -151,6 +151,8 @@ static void null_handles(void) {
   CHECK(futhark_variant_opaque_shape(ctx, NULL) == -1);
   FAILS(1);
   RETURNS_NULL(futhark_shape_opaque_arr1d_point(ctx, NULL));
+  CHECK(FAILS(futhark_index_i32_1d(ctx, NULL, new_numbers(), 3)) == FUTHARK_PROGRAM_ERROR);
+  CHECK(FAILS(futhark_entry_answer(ctx, NULL)) == FUTHARK_PROGRAM_ERROR);
   CHECK(!polygon && !points && !point && x == -777 && !bytes);
   usable(ctx);
 }
@@ -211,7 +213,7 @@ static void wrong_variant(void) {
   double r;
   bool flag;
   OK(futhark_new_opaque_shape_circle(ctx, &circle, 2));
-  FAILS(futhark_destruct_opaque_shape_label(ctx, &n, &flag, circle));
+  CHECK(FAILS(futhark_destruct_opaque_shape_label(ctx, &n, &flag, circle)) == FUTHARK_PROGRAM_ERROR);
   FAILS(futhark_destruct_opaque_shape_path(ctx, &path, circle));
   OK(futhark_destruct_opaque_shape_circle(ctx, &r, circle));
   CHECK(n == -777 && path == NULL && r == 2);
