@@ -25,7 +25,6 @@
 struct fut_error {
   struct fut_error *next;
   uint64_t thread;
-  int code;    // of the function that failed
   bool shown;  // to another thread
   char *text;
 };
@@ -136,7 +135,7 @@ static struct fut_error **fut_own_error(struct futhark_context *ctx) {
 }
 
 // Takes ownership of the text; NULL: memory is missing, and only the code tells of the error.
-static void fut_add_error(struct futhark_context *ctx, int code, char *text) {
+static void fut_add_error(struct futhark_context *ctx, char *text) {
   struct fut_error **at = fut_own_error(ctx);
   // The oldest error of a thread is the cause of the others.
   struct fut_error *error = text == NULL || *at != NULL ? NULL : malloc(sizeof *error);
@@ -144,7 +143,7 @@ static void fut_add_error(struct futhark_context *ctx, int code, char *text) {
     free(text);
     return;
   }
-  *error = (struct fut_error){NULL, fut_thread(), code, false, text};
+  *error = (struct fut_error){NULL, fut_thread(), false, text};
   *at = error;
   size_t n = 0;
   for (const struct fut_error *each = ctx->errors; each != NULL; each = each->next)
@@ -157,7 +156,7 @@ static void fut_add_error(struct futhark_context *ctx, int code, char *text) {
 __attribute__((format(printf, 3, 4))) static int fut_error(struct futhark_context *ctx, int code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fut_add_error(ctx, code, fut_text(format, arguments));
+  fut_add_error(ctx, fut_text(format, arguments));
   va_end(arguments);
   return code;
 }
@@ -206,7 +205,7 @@ static int fut_ended(struct futhark_context *ctx, int32_t status) {
   bool program = status == FUT_REFUSED ? f->cause != FUT_CAUSE_ARGUMENT : status == FUT_FAILED && f->cause == FUT_CAUSE_PROGRAM;
   int code = status == FUT_MEMORY ? FUT_CODE_MEMORY : program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
   char *text = fut_failure_text(ctx->table, ctx->inner);
-  fut_add_error(ctx, code, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
+  fut_add_error(ctx, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
   if ((ctx->table->flags & FUT_GPU) && (f->origin != FUT_OF_CALL || ctx->table->failure(ctx->inner, 1) != NULL))
     fut_invalidate(ctx);
   // After a loss, the device must not access memory of the caller any more.

@@ -293,11 +293,9 @@ char *futhark_context_get_error(struct futhark_context *ctx) {
   return text;
 }
 
-// An error that nobody has fetched fails it as well: some bridges check no other code.
+// As in plain C, an error of an earlier call that nobody has fetched does not fail it.
 static int fut_sync_in(struct futhark_context *ctx) {
-  int code = fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL));
-  const struct fut_error *error = *fut_own_error(ctx);
-  return code != 0 || error == NULL ? code : error->code;
+  return fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL));
 }
 int futhark_context_sync(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_sync_in(ctx)) }
 

@@ -21,7 +21,8 @@ use futhark_sys::compile::{Build, Compiler, Linkage, library};
 const CC: &str = r#"${CC:-cc} -std=gnu99 -Wall -Wextra -Werror -Wno-unused-function -I. -L. \
     -Wl,--no-as-needed -Wl,-rpath,"$PWD" -pthread "#;
 const PLAIN: &str = r#""$FUTHARK" "$BACKEND" --library "$PROGRAM" -o "$NAME" -w
-    ${CC:-cc} -O1 -std=c99 -w -shared -fPIC "$NAME.c" -o "lib$NAME.so" -lm -pthread"#;
+    [ "$BACKEND" != opencl ] || set -- -I"$OPENCL/include" -L"$OPENCL/lib" -Wl,-rpath,"$OPENCL/lib" -lOpenCL
+    ${CC:-cc} -O1 -std=c99 -w -shared -fPIC "$NAME.c" -o "lib$NAME.so" -lm -pthread "$@""#;
 /// futhark-ffi compiles `failures.c`; that of a hardened library only includes the header.
 const FFI: &str = r#"[ "$LIBRARY" = plain ] || export LDFLAGS="-L$PWD -Wl,--no-as-needed -lfailures -Wl,-rpath,$PWD"
     python3 -c 'from futhark_ffi.build import main; main()' failures >&2"#;
@@ -50,6 +51,8 @@ fn shell(folder: &Path, script: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-ec", script]).current_dir(folder);
     command.env("SOURCES", folder_of("tests/library"));
+    let toolchain = PathBuf::from(std::env::var_os("FUTHARK_TOOLCHAIN").unwrap_or_default());
+    command.env("OPENCL", toolchain.join("opencl"));
     command
 }
 
@@ -200,6 +203,19 @@ fn c_clients_survive_on_multicore() {
         return println!("skipped: FUTHARK_TESTS_FULL is not set");
     }
     run_c_clients(Backend::Multicore);
+}
+
+#[test]
+fn pending_failures_are_reported_on_opencl() {
+    if !support::is_full() {
+        return println!("skipped: FUTHARK_TESTS_FULL is not set");
+    }
+    let Some(futhark) = compiler() else { return };
+    let folder = support::folder("library-opencl");
+    let program = folder_of("../programs/errors/parallel.fut");
+    let folders = make_libraries(&futhark, &folder, Backend::OpenCl, &[program]);
+    let arguments = r#"-I"$OPENCL/include" "$SOURCES/pending.c" -lparallel"#;
+    run_clients(Backend::OpenCl, &folders, &[client("pending", arguments)]);
 }
 
 #[test]

@@ -169,6 +169,14 @@ static void kills_wrapping_size(void) {
   KILLS(backwards(new_four(), 9, 0), backwards(new_four(), 3, 0), 3009);
 }
 
+// A lost context fails every wait, also before the text of the loss was fetched.
+static void wait_of_lost_context(void) {
+  new_context();
+  CHECK(divide(INT64_MIN, -1) == 1 && futhark_context_sync(ctx) == 1);
+  CHECK(take_error() && strstr(last_error, "division") != NULL);
+  FAILS(futhark_context_sync(ctx));
+}
+
 // A failed parallel loop leaves the context usable.
 static void parallel_failure(void) {
   enum { N = 20000 }; // Enough for several workers.
@@ -244,5 +252,5 @@ CASES(HARDENED(kills_huge_scatter), HARDENED(kills_huge_size), HARDENED(kills_hu
       HARDENED(kills_negative_size), HARDENED_ON_MULTICORE(kills_negative_size_in_map), HARDENED(kills_negative_sizes),
       HARDENED(kills_negative_units), HARDENED(kills_out_of_memory),
       HARDENED_ON_MULTICORE(kills_out_of_memory_in_map), HARDENED(kills_sizes_in_function),
-      HARDENED(kills_wrapping_size), HARDENED_ON_MULTICORE(parallel_failure), HARDENED(one_value_twice),
+      HARDENED(kills_wrapping_size), HARDENED(wait_of_lost_context), HARDENED_ON_MULTICORE(parallel_failure), HARDENED(one_value_twice),
       HARDENED(part_consumed), BOTH(refused_call_consumes_nothing))

@@ -1,0 +1,31 @@
+// Calls of a GPU backend whose work is pending when they return: programs/errors/parallel.fut.
+
+#include "parallel.h"
+
+#include "client.h"
+
+static struct futhark_i32_1d *four;
+
+// The call succeeds; on the device it fails if the index is not less than 4.
+static void start(int64_t index) {
+  struct futhark_i32_1d *out = NULL;
+  CHECK(futhark_entry_gather(ctx, &out, four, futhark_new_i64_1d(ctx, &index, 1)) == 0 && out != NULL);
+}
+
+// The text of an earlier error is not fetched. A wait reports its own failure, and nothing else.
+static void wait_after_error(void) {
+  int32_t x;
+  new_context();
+  four = futhark_new_i32_1d(ctx, (int32_t[]){1, 2, 3, 4}, 4);
+  CHECK(futhark_index_i32_1d(ctx, &x, four, 4) == 1);
+  start(3);
+  CHECK(futhark_context_sync(ctx) == 0);
+  start(4);
+  CHECK(futhark_context_sync(ctx) == FUTHARK_PROGRAM_ERROR && futhark_context_sync(ctx) == 0);
+  CHECK(take_error() && !take_error());
+  start(4);
+  CHECK(FAILS(futhark_context_sync(ctx)) == FUTHARK_PROGRAM_ERROR);
+  CHECK(strstr(last_error, "Index [4] out of bounds for array of shape [4]") != NULL);
+}
+
+CASES(HARDENED(wait_after_error))
