@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Build, Compiler, Linkage, library};
+use futhark_sys::compile::{Build, Compiler, ErrorKind, Linkage, library};
 
 /// Compiles a client in the folder of its libraries.
 const CC: &str = r#"${CC:-cc} -std=gnu99 -Wall -Wextra -Werror -Wno-unused-function -I. -L. \
@@ -216,6 +216,18 @@ fn pending_failures_are_reported_on_opencl() {
     let folders = make_libraries(&futhark, &folder, Backend::OpenCl, &[program]);
     let arguments = r#"-I"$OPENCL/include" "$SOURCES/pending.c" -lparallel"#;
     run_clients(Backend::OpenCl, &folders, &[client("pending", arguments)]);
+}
+
+/// `-lc` and the like would find the results.
+#[test]
+fn names_of_system_libraries_are_refused() {
+    let builds = [Build::new("no-such-program.fut", Backend::C)];
+    for name in ["c", "m", "gcc_s", "OpenCL"] {
+        let error = library(&builds, name, Linkage::Static).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    }
+    let error = library(&builds, "c_program", Linkage::Static).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSource, "{error}");
 }
 
 #[test]

@@ -58,6 +58,7 @@ pub struct Library {
 ///
 /// # Errors
 /// As [`Build::run`]. [`ErrorKind::Layout`]: the header declares a function that this version does not know.
+/// [`ErrorKind::Io`]: a library of this name would hide a system library, such as `libc.so`.
 pub fn library(
     builds: &[Build],
     prefix: impl AsRef<Path>,
@@ -74,6 +75,14 @@ pub fn library(
         );
         return Err(Error::new(ErrorKind::Io, message));
     };
+    if SYSTEM_LIBRARIES.contains(&name) {
+        let other = prefix.with_file_name(format!("{name}_program"));
+        let message = format!(
+            "lib{name} would hide the system library of this name from the linker; choose another name for the results, such as {}",
+            other.display()
+        );
+        return Err(Error::new(ErrorKind::Io, message));
+    }
     let folder = folder_of(prefix);
     let [first, ..] = builds else {
         let message = "a library needs at least one build";
@@ -159,6 +168,13 @@ pub fn library(
         warnings: artifacts[0].warnings().to_owned(),
     })
 }
+
+/// What the linker looks up by name for a C program: parts of the C library and of the C compiler, and the libraries of
+/// plain generated code.
+const SYSTEM_LIBRARIES: [&str; 16] = [
+    "c", "m", "pthread", "dl", "rt", "util", "resolv", "System", "gcc", "gcc_s", "OpenCL", "cuda",
+    "cudart", "nvrtc", "amdhip64", "hiprtc",
+];
 
 /// `NAME.c`, for tools that compile what the Futhark compiler writes under this name.
 const SOURCE: &str = "\
