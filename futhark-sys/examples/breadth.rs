@@ -78,8 +78,13 @@ struct Options {
 
 impl Options {
     fn read() -> Result<Options, Box<dyn Error>> {
+        let mut arguments = env::args().skip(1);
+        let (Some("--futhark"), Some(futhark)) = (arguments.next().as_deref(), arguments.next())
+        else {
+            return Err("expected --futhark PATH first".into());
+        };
         let mut options = Options {
-            compiler: Compiler::find()?,
+            compiler: Compiler::at(futhark)?,
             backends: Vec::new(),
             share: 1,
             most: None,
@@ -88,11 +93,9 @@ impl Options {
             work: env::temp_dir(),
             roots: Vec::new(),
         };
-        let mut arguments = env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
             match &*argument {
-                "--futhark" => options.compiler = Compiler::at(value()?)?,
                 "--backends" => {
                     for name in value()?.split(',') {
                         options.backends.push(name.parse()?);

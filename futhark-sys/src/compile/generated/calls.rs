@@ -134,11 +134,6 @@ static int futrts_entry_f(struct futhark_context *ctx, int64_t n_1)
                 "// a comment\n\n    int64_t m_2 = fill(ctx, ",
                 "fill",
             ),
-            (
-                "memblock_alloc(ctx, &mem_3",
-                "memblock_alloc(ctx,\n        &mem_3",
-                "memblock_alloc",
-            ),
             ("lmad_copy_4b(ctx", "lmad_copy_4b(c->ctx", "futrts_entry_f"),
             ("(int64_t []) {m_2}", "shape_6", "lmad_copy_4b"),
             (

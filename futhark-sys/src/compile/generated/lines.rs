@@ -9,6 +9,7 @@ use super::source::Source;
 use super::token::{group, is_name, place, span, strip};
 use crate::compile::error::Error;
 
+/// A statement, or a line of other text.
 pub(in crate::compile) struct Line<'a> {
     pub text: &'a str,
     /// The function of the program whose body the line belongs to.
@@ -100,12 +101,27 @@ pub(in crate::compile) fn read<'a>(
 ) -> Result<Vec<Line<'a>>, Error> {
     let mut rest = &source.tokens[..];
     let (mut in_struct, mut function) = (false, None);
-    let lines = source.text.lines().map(|text| {
-        let end = place(source.text, text) + text.len();
-        let own = rest
-            .iter()
-            .take_while(|token| place(source.text, token) < end);
-        let (own, after) = rest.split_at(own.count());
+    let mut physical = source.text.lines();
+    let lines = std::iter::from_fn(|| {
+        let first = physical.next()?;
+        let start = place(source.text, first);
+        let mut end = start + first.len();
+        let mut count = 0;
+        loop {
+            let more = rest[count..].iter();
+            count += more
+                .take_while(|token| place(source.text, token) < end)
+                .count();
+            // The lines of the runtime's own statements are known.
+            let is_of_program = function.is_some() || !first.starts_with(' ');
+            let is_broken = is_of_program && is_broken(&rest[..count]);
+            let Some(next) = is_broken.then(|| physical.next()).flatten() else {
+                break;
+            };
+            end = place(source.text, next) + next.len();
+        }
+        let text = &source.text[start..end];
+        let (own, after) = rest.split_at(count);
         let tokens = own.to_vec();
         rest = after;
         if text.starts_with("struct ") || text.starts_with('}') {
@@ -116,7 +132,7 @@ pub(in crate::compile) fn read<'a>(
             Ok(Some(passed)) => Statement::Pass(passed),
             Err(receiver) => {
                 let why = format!("the size in `{}` cannot be read", text.trim());
-                return Err(Error::unsupported(version, receiver, &why));
+                return Some(Err(Error::unsupported(version, receiver, &why)));
             }
         };
         let (inside, next) = match function {
@@ -128,14 +144,26 @@ pub(in crate::compile) fn read<'a>(
             _ => (function, function),
         };
         function = next;
-        Ok(Line {
+        Some(Ok(Line {
             text,
             function: inside,
             tokens,
             statement,
-        })
+        }))
     });
     lines.collect()
+}
+
+/// Whether a statement goes on after these tokens: the compiler breaks lines of more than 8000 columns.
+fn is_broken(tokens: &[&str]) -> bool {
+    const INNER: [&str; 19] = [
+        ",", "=", "?", "+", "-", "*", "/", "%", "&", "|", "^", "&&", "||", "==", "!=", "<", "<=",
+        ">", ">=",
+    ];
+    let depth = tokens.iter().fold(0, |depth, token| {
+        depth + i32::from(*token == "(") - i32::from(*token == ")")
+    });
+    depth > 0 || tokens.last().is_some_and(|last| INNER.contains(last))
 }
 
 /// The functions of a program, and the functions that it calls to fill arrays and launch kernels, which get
@@ -347,6 +375,23 @@ impl<'a> Message<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_broken_statement_is_one() {
+        let head = "int futrts_f_1(struct futhark_context *ctx,\n        int64_t n_3)";
+        let launch = "    err = gpu_kernel_f_2(ctx, n_3, 1, 1, n_4 *\n        m_5, 1, 1, (int64_t) 0, n_6,\n        mem_7.mem);";
+        let definition = format!("{head}\n{{\n{launch}\n}}\n");
+        let lines = read(&Source::read(&definition), &Version::new("0.26.1")).unwrap();
+        let texts: Vec<_> = lines.iter().map(|line| line.text).collect();
+        assert_eq!(texts, [head, "{", launch, "}"]);
+        assert!(matches!(&lines[2].statement, Statement::Pass(passed) if passed.sizes.len() == 7));
+        assert_eq!(lines[2].function, Some("futrts_f_1"));
+
+        // A prototype begins no function.
+        let prototype = format!("{head};\nint other(int x)\n{{\n    x = 1;\n}}\n");
+        let lines = read(&Source::read(&prototype), &Version::new("0.26.1")).unwrap();
+        assert!(lines.iter().all(|line| line.function.is_none()));
+    }
 
     #[test]
     fn an_allocation_with_an_unknown_size_is_refused() {

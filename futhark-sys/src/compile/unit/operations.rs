@@ -12,8 +12,8 @@ pub(super) fn are_known(line: &Line<'_>) -> bool {
         depth += i32::from(*token == "[") - i32::from(*token == "]");
         let at = place(line.text, token);
         // Generated code has spaces around binary operators only.
-        let is_spaced =
-            line.text[..at].ends_with(' ') && line.text[at + token.len()..].starts_with([' ', '=']);
+        let is_spaced = line.text[..at].ends_with(' ')
+            && line.text[at + token.len()..].starts_with([' ', '=', '\n']);
         let is_subscript = depth > 0;
         !is_spaced
             || !OPERATORS.contains(token)
