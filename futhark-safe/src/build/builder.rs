@@ -483,11 +483,12 @@ fn link(artifacts: &[Artifact], target: &str, cargo: &mut Vec<String>) {
         cargo.push(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
     // Part of the system library on macOS, and Rust links them on Windows. On musl they are part of libc, which Rust
-    // links. The linker would find those of glibc, and with them the program would crash.
+    // links. The linker would find those of glibc, and with them the program would crash. rustc chooses between static
+    // and dynamic libraries: a static binary with dynamic ones crashes before `main`.
     let mut others = ["apple", "musl", "windows"].iter();
     if !others.any(|system| target.contains(system)) {
         for library in ["m", "dl", "pthread"] {
-            cargo.push(format!("rustc-link-lib=dylib={library}"));
+            cargo.push(format!("rustc-link-lib={library}"));
         }
     }
 }

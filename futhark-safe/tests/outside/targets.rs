@@ -14,13 +14,24 @@ struct Target {
     /// The program that runs binaries, and its arguments; `false` if none runs here.
     runner: &'static [&'static str],
     install: &'static str,
+    rustflags: &'static str,
 }
+
+/// A static binary with glibc.
+const STATIC: Target = Target {
+    triple: "x86_64-unknown-linux-gnu",
+    cc: "gcc",
+    runner: &["env"],
+    install: "gcc and libc6-dev",
+    rustflags: "-C target-feature=+crt-static",
+};
 
 const MUSL: Target = Target {
     triple: "x86_64-unknown-linux-musl",
     cc: "musl-gcc",
     runner: &["env"],
     install: "musl-tools",
+    rustflags: "",
 };
 
 const AARCH64: Target = Target {
@@ -28,6 +39,7 @@ const AARCH64: Target = Target {
     cc: "aarch64-linux-gnu-gcc",
     runner: &["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
     install: "gcc-aarch64-linux-gnu and qemu-user",
+    rustflags: "",
 };
 
 const WINDOWS: Target = Target {
@@ -35,6 +47,7 @@ const WINDOWS: Target = Target {
     cc: "x86_64-w64-mingw32-gcc",
     runner: &["wine"],
     install: "gcc-mingw-w64-x86-64, wine64 and wine",
+    rustflags: "",
 };
 
 /// Its compiler is a script that runs `zig cc`.
@@ -43,6 +56,7 @@ const MACOS: Target = Target {
     cc: "zig",
     runner: &["false"],
     install: "zig (PyPI: ziglang)",
+    rustflags: "",
 };
 
 const MACOS_ON_INTEL: Target = Target {
@@ -105,6 +119,7 @@ fn computes_alike(target: &Target) {
         cc,
         runner,
         install,
+        rustflags,
     } = target;
     if !full() || compiler().is_none() {
         return;
@@ -155,6 +170,8 @@ fn computes_alike(target: &Target) {
         // Rust links the C library that it brings.
         environment.pop();
     }
+    let host = environment.clone();
+    environment.push(("RUSTFLAGS", rustflags));
     package.succeeds("build", &["--target", triple], &environment);
     let folder = Package::target().join(triple).join("debug");
     let binary = match *triple == WINDOWS.triple {
@@ -170,14 +187,14 @@ fn computes_alike(target: &Target) {
     }
     let _ = std::fs::remove_file(package.folder.join("checkpoint"));
     for backend in ["c", "multicore"] {
-        let run = |target: &[&str]| {
+        let run = |target: &[&str], environment| {
             let printed =
-                package.succeeds("run", &[target, &["--", backend]].concat(), &environment);
+                package.succeeds("run", &[target, &["--", backend]].concat(), environment);
             printed.replace('\r', "")
         };
-        let there = run(&["--target", triple]);
+        let there = run(&["--target", triple], &environment);
         assert!(there.contains("[0.125, 0.25, 0.625]"), "{there}");
-        assert_eq!(there, run(&[]), "{triple} {backend}");
+        assert_eq!(there, run(&[], &host), "{triple} {backend}");
     }
 }
 
@@ -228,6 +245,11 @@ fn random_numbers_of_windows(cc: &str, folder: &Path) {
 #[test]
 fn a_static_binary_of_musl_computes_alike() {
     computes_alike(&MUSL);
+}
+
+#[test]
+fn a_static_binary_of_glibc_computes_alike() {
+    computes_alike(&STATIC);
 }
 
 #[test]
