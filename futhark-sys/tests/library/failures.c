@@ -46,6 +46,9 @@ SCALAR(huge_scatter, int32_t, (int64_t n, i64s is, i32s vs), n, is, vs)
 ARRAY(huge_size, i32_1d, int32_t, 1, (int64_t n), n, 7)
 ARRAY(huge_size_2d, i64_2d, int64_t, 2, (int64_t n, int64_t m), n, m)
 SCALAR(huge_size_in_map, int64_t, (int64_t bad, int64_t size), 4000, bad, size)
+ARRAY(rest_of_three, i64_1d, int64_t, 1, (int64_t x), x)
+ARRAY(rest_of_five, i64_1d, int64_t, 1, (int64_t x), x)
+SCALAR(kept_of_few, int64_t, (int64_t least), least)
 SCALAR(divide, int64_t, (int64_t a, int64_t b), a, b)
 SCALAR(divide_down, int32_t, (int32_t a, int32_t b), a, b)
 SCALAR(remainder_down, int32_t, (int32_t a, int32_t b), a, b)
@@ -112,6 +115,11 @@ static void kills_huge_size_2d(void) {
 static void kills_huge_size_in_map(void) {
   KILLS(huge_size_in_map(0, POWER(62)), huge_size_in_map(-1, 8), 8002000);
   KILLS(huge_size_in_map(3999, INT64_MAX), huge_size_in_map(-1, 8), 8002000);
+}
+
+static void kills_known_sizes(void) {
+  KILLS(rest_of_three(1), rest_of_five(1), 1001);
+  KILLS(kept_of_few(1), rest_of_five(1), 1001);
 }
 
 static void kills_min_by_minus_one(void) {
@@ -248,7 +256,8 @@ static void refused_call_consumes_nothing(void) {
 }
 
 CASES(HARDENED(kills_huge_scatter), HARDENED(kills_huge_size), HARDENED(kills_huge_size_2d),
-      HARDENED(kills_huge_size_in_map), HARDENED(kills_min_by_minus_one), HARDENED(kills_min_by_minus_one_in_map),
+      HARDENED(kills_huge_size_in_map), HARDENED(kills_known_sizes),
+      HARDENED(kills_min_by_minus_one), HARDENED(kills_min_by_minus_one_in_map),
       HARDENED(kills_negative_size), HARDENED_ON_MULTICORE(kills_negative_size_in_map), HARDENED(kills_negative_sizes),
       HARDENED(kills_negative_units), HARDENED(kills_out_of_memory),
       HARDENED_ON_MULTICORE(kills_out_of_memory_in_map), HARDENED(kills_sizes_in_function),
