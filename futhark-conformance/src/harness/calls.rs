@@ -3,7 +3,7 @@
 use super::cases::{CheckResult, error, mismatch};
 use super::content::Content;
 pub use crate::inputs::elem_of;
-use crate::values::HostValue;
+use crate::values::{HostValue, data};
 use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
@@ -56,7 +56,24 @@ pub fn listed_outputs(
     outputs: Vec<Value>,
 ) -> CheckResult<Vec<HostValue>> {
     let listed = listed_values(program, entry, outputs)?;
-    listed.iter().map(download).collect()
+    listed.iter().map(shown).collect()
+}
+
+/// A result as a test block shows it. Of a record, a sum or an array of them that is the first part of its stored form,
+/// as for `futhark test`.
+fn shown(value: &Value) -> CheckResult<HostValue> {
+    let Value::Opaque(opaque) = value else {
+        return download(value);
+    };
+    let stored = opaque.store()?;
+    let parts = data::read(stored.body()).unwrap_or_default();
+    match parts.into_iter().next() {
+        Some(part) => Ok(part),
+        None => error!(
+            "a value of type {} has no part that a test block can show",
+            opaque.type_name()
+        ),
+    }
 }
 
 /// The same, as values of the context: a tuple becomes its components, unless its type has a name.
@@ -76,11 +93,6 @@ pub fn listed_values(
         }
         _ => Ok(outputs),
     }
-}
-
-/// The types of the results as a test block lists them.
-pub fn listed_types(program: &Program, entry: &EntryPoint) -> Vec<TypeRef> {
-    listed_form(program, entry).components().collect()
 }
 
 /// A tuple whose type has a name counts as one opaque value, as for `futhark test`.

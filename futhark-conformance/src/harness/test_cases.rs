@@ -2,7 +2,7 @@
 //! their expected results.
 
 use super::calls::upload_all;
-use super::calls::{self, elem_of, listed_outputs, listed_types};
+use super::calls::{self, elem_of, listed_outputs};
 use super::cases::{CheckResult, Stop, error, skip};
 use super::env::Env;
 use super::script;
@@ -172,16 +172,6 @@ pub fn expected(
         Expected::Success | Expected::Error(_) => return Ok(None),
         Expected::Values(source) => values_of(env, source, &[]),
         Expected::Auto => results_of_reference(env, entry, case),
-    };
-    let opaque = listed_types(env.program(), entry)
-        .into_iter()
-        .find(|ty| elem_of(env.program(), *ty).is_none());
-    let values = match opaque {
-        None => values,
-        Some(ty) => Err(Stop::error(format!(
-            "a result has type {}, whose values have no notation",
-            env.program().name_of(ty)
-        ))),
     };
     values
         .map(Some)

@@ -160,7 +160,9 @@ impl<'a> Cursor<'a> {
             return Ok(Generator::Type(word.to_owned()));
         }
         self.at = start;
-        let scalar = self.scalar().and_then(|one| self.typed(&one, one.elem()));
+        let scalar = self
+            .scalar(false)
+            .and_then(|one| self.typed(&one, one.elem()));
         scalar.map(Generator::Value).map_err(|_| {
             self.at = start;
             self.expected("a type with sizes, such as [10]i32, or a number")
@@ -192,14 +194,14 @@ impl<'a> Cursor<'a> {
             Some('[') => self.nested(Cursor::array),
             Some('"') => self.string(),
             _ if self.rest().starts_with("empty(") => self.empty(),
-            _ => self.scalar(),
+            _ => self.scalar(false),
         }
     }
 
-    fn scalar(&mut self) -> Result<Written<'a>, TextError> {
+    fn scalar(&mut self, is_float: bool) -> Result<Written<'a>, TextError> {
         let start = self.at;
         let token = self.until(|c| c.is_whitespace() || ",[](){}\"".contains(c));
-        let Some((number, suffix)) = read_number(token) else {
+        let Some((number, suffix)) = read_number(token, is_float) else {
             self.at = start;
             return Err(self.expected("a value"));
         };
@@ -221,7 +223,12 @@ impl<'a> Cursor<'a> {
             if self.eat("]") {
                 break;
             }
-            let row = self.written()?;
+            let row = match &whole {
+                Some(first) if first.shape.is_empty() && is_float(first.elem()) => {
+                    self.scalar(true)?
+                }
+                _ => self.written()?,
+            };
             rows += 1;
             match &mut whole {
                 None => whole = Some(row),
@@ -409,7 +416,7 @@ static NOTATION: LazyLock<Regex> = LazyLock::new(|| {
         (?<number> (?<sign> [+-]?) (?:
             0x (?<hexadecimal> [0-9a-fA-F][0-9a-fA-F_]*)
           | 0b (?<binary> [01][01_]*)
-          | (?<float> [0-9][0-9_]* (?: \.[0-9][0-9_]* ([eE][+-]?[0-9][0-9_]*)? | e[+-]?[0-9][0-9_]* ))
+          | (?<float> [0-9][0-9_]* (?: \.[0-9][0-9_]* ([eE][+-]?[0-9][0-9_]*)? | (?<exponent> [eE]) [+-]?[0-9][0-9_]* ))
           | (?<decimal> [0-9][0-9_]*)
         ))
         (?<suffix> [iu](?:8|16|32|64) | f(?:16|32|64) )?
@@ -418,13 +425,16 @@ static NOTATION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Splits a token into its number and the type from its suffix, or from its name as in `f32.nan`.
-/// `None` if the token is not a number.
-fn read_number(token: &str) -> Option<(Number<'_>, Option<ElemType>)> {
+/// `None` if the token is not a number. `1E5` is one only where a float is expected.
+fn read_number(token: &str, is_float: bool) -> Option<(Number<'_>, Option<ElemType>)> {
     if let Some((number, elem)) = named(token) {
         return Some((number, Some(elem)));
     }
     let parts = NOTATION.captures(token)?;
     let part = |name| parts.name(name).map(|part| part.as_str());
+    if part("exponent") == Some("E") && !is_float {
+        return None;
+    }
     let digits = [("hexadecimal", 16), ("binary", 2), ("decimal", 10)];
     let mut digits = digits.into_iter();
     let number = match digits.find_map(|(name, radix)| Some((part(name)?, radix))) {

@@ -45,6 +45,8 @@ fn the_first_element_decides_the_type() {
     );
     assert_eq!(shown("[1.0, 2]"), ["[1.0f64, 2.0]"]);
     assert_eq!(shown("[[1f16],[2.5]]"), ["[[1.0f16], [2.5]]"]);
+    // As in the compiler's reader, a capital exponent without a point needs a type that is known.
+    assert_eq!(shown("[1.0, 1E5f64, -1E-2]"), ["[1.0f64, 100000.0, -0.01]"]);
     for wrong in [
         "[1u8, 2i8]",
         "[1, 2u8]",
@@ -52,6 +54,9 @@ fn the_first_element_decides_the_type() {
         "[true, 1]",
         "[1, true]",
         "[1.0, 2f32]",
+        "1E5",
+        "[1E5, 1.0]",
+        "[1.0, [2.0]]",
     ] {
         refused(wrong);
     }
@@ -146,12 +151,12 @@ fn messages_quote_only_the_beginning_of_a_text() {
 }
 
 fn as_i64(token: &str) -> Option<i64> {
-    let (number, _) = read_number(token)?;
+    let (number, _) = read_number(token, false)?;
     bits_of(number, ElemType::I64).map(u64::cast_signed)
 }
 
 fn as_f64(token: &str) -> Option<f64> {
-    let (number, _) = read_number(token)?;
+    let (number, _) = read_number(token, false)?;
     bits_of(number, ElemType::F64).map(f64::from_bits)
 }
 
@@ -164,13 +169,13 @@ fn integers_are_parsed_in_every_notation() {
     assert_eq!(as_i64("-0b1010i8"), Some(-10));
     assert_eq!(as_i64("9223372036854775808"), Some(i64::MIN), "wraps");
     for wrong in ["", "-", "0x", "1x", "_1", "i32", "12i7", "--1"] {
-        assert_eq!(read_number(wrong), None, "{wrong:?}");
+        assert_eq!(read_number(wrong, false), None, "{wrong:?}");
     }
 }
 
 #[test]
 fn suffixes_give_the_type() {
-    let suffix = |token| read_number(token).and_then(|(_, suffix)| suffix);
+    let suffix = |token| read_number(token, false).and_then(|(_, suffix)| suffix);
     assert_eq!(suffix("1u8"), Some(ElemType::U8));
     assert_eq!(suffix("1"), None);
     assert_eq!(suffix("1f16"), Some(ElemType::F16));
@@ -195,7 +200,7 @@ fn floats_are_parsed_in_every_notation() {
         ".5", "1.", "1.e5", "1e", "1E1", "1.2.3", "f32.max", "i32.nan", "0x1.8", "0x1p4",
         "-f32.nan", "+f32.inf",
     ] {
-        assert_eq!(read_number(wrong), None, "{wrong:?}");
+        assert_eq!(read_number(wrong, false), None, "{wrong:?}");
     }
 }
 
@@ -204,6 +209,6 @@ fn single_precision_is_rounded_once() {
     // So close above a midpoint that parsing it as f64 gives the midpoint, which then rounds
     // down.
     let token = "1.000000059604644775390625000000000001";
-    let (number, _) = read_number(token).unwrap();
+    let (number, _) = read_number(token, false).unwrap();
     assert_eq!(bits_of(number, ElemType::F32), Some(0x3f80_0001));
 }
