@@ -1,9 +1,9 @@
 //! Calls entry points, lists their results, and copies values between the host and a context.
 
 use super::cases::{CheckResult, error, mismatch};
-use super::content::Content;
+use super::content::{Content, stored_components};
 pub use crate::inputs::elem_of;
-use crate::values::{HostValue, data};
+use crate::values::HostValue;
 use futhark_manifest::{EntryPoint, Field, Program, ResultForm, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Arg, Context, Scalar, Value};
@@ -66,9 +66,13 @@ fn shown(value: &Value) -> CheckResult<HostValue> {
         return download(value);
     };
     let stored = opaque.store()?;
-    let parts = data::read(stored.body()).unwrap_or_default();
-    match parts.into_iter().next() {
-        Some(part) => Ok(part),
+    let body = stored.body();
+    match stored_components(body)?.into_iter().next() {
+        Some(part) => Ok(HostValue::new(
+            part.elem,
+            part.shape,
+            body[part.data].to_vec(),
+        )),
         None => error!(
             "a value of type {} has no part that a test block can show",
             opaque.type_name()
