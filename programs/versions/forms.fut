@@ -1,5 +1,5 @@
--- A small program whose generated C has a statement of every form that the corpus knows: a new
--- compiler is tried on it first (UPGRADING.md).
+-- A small program whose generated C calls almost every function of the runtime that the corpus
+-- calls: a new compiler is tried on it first (UPGRADING.md).
 
 -- Numbers: every operator and function, and the conversions between types.
 
