@@ -75,7 +75,7 @@ pub fn parse_input(text: &str, elem: Option<ElemType>) -> Result<(HostValue, usi
         ..Cursor::new(text)
     };
     cursor.skip_space();
-    let written = cursor.written()?;
+    let written = cursor.written(false)?;
     let elem = written.suffix.or(elem).unwrap_or(written.elem());
     Ok((cursor.typed(&written, elem)?, cursor.at))
 }
@@ -170,7 +170,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn value(&mut self) -> Result<HostValue, TextError> {
-        let written = self.written()?;
+        let written = self.written(false)?;
         self.typed(&written, written.elem())
     }
 
@@ -189,12 +189,12 @@ impl<'a> Cursor<'a> {
         Ok(HostValue::of_bits(elem, &written.shape, bits))
     }
 
-    fn written(&mut self) -> Result<Written<'a>, TextError> {
+    fn written(&mut self, is_float: bool) -> Result<Written<'a>, TextError> {
         match self.peek() {
             Some('[') => self.nested(Cursor::array),
             Some('"') => self.string(),
             _ if self.rest().starts_with("empty(") => self.empty(),
-            _ => self.scalar(false),
+            _ => self.scalar(is_float),
         }
     }
 
@@ -223,12 +223,8 @@ impl<'a> Cursor<'a> {
             if self.eat("]") {
                 break;
             }
-            let row = match &whole {
-                Some(first) if first.shape.is_empty() && is_float(first.elem()) => {
-                    self.scalar(true)?
-                }
-                _ => self.written()?,
-            };
+            let floats = |whole: &Written<'_>| whole.shape.is_empty() && is_float(whole.elem());
+            let row = self.written(whole.as_ref().is_some_and(floats))?;
             rows += 1;
             match &mut whole {
                 None => whole = Some(row),
