@@ -159,14 +159,16 @@ __attribute__((cold)) _Noreturn static void fut_end_division(bool by_zero) {
   fut_fatal(by_zero ? "division by zero" : "integer overflow in a division");
 }
 
-// The divisor `y` of `x`, for all integer types. Numbers of 8 and 16 bits become `int` before they are divided. Also
-// right without -fwrapv, which a flag of the user or a test can disable.
-#define FUT_IS_LEAST(x) (sizeof(x) >= sizeof(int) && (int64_t)(x) == INT64_MIN >> (64 - 8 * sizeof(x)))
+// The divisor `y` of `x`, for all integer types: an unsigned `x` is never below 0. Numbers of 8 and 16 bits become `int`
+// before they are divided. Also right without -fwrapv, which a flag of the user or a test can disable.
+#define FUT_OVERFLOWS(x, y) \
+  ((y) == -1 && (x) < 0 && sizeof(x) >= sizeof(int) && (int64_t)(x) == INT64_MIN >> (64 - 8 * sizeof(x)))
 #define FUT_DIVISOR(x, y)                                   \
-  ((FUT_UNLIKELY((y) == 0 || ((y) == -1 && FUT_IS_LEAST(x))) \
-        ? fut_end_division((y) == 0)                        \
-        : (void)0),                                         \
-   (y))
+  ((FUT_UNLIKELY((y) == 0 || FUT_OVERFLOWS(x, y)) ? fut_end_division((y) == 0) : (void)0), (y))
+
+// The same, where the function itself returns 0 for the divisor 0. The compiler divides with it to get the length of a slice,
+// before the slice is checked; that quotient wraps, so that the check fails as for other numbers.
+#define FUT_SAFE_DIVISOR(x, y) (FUT_UNLIKELY(FUT_OVERFLOWS(x, y)) ? 1 : (y))
 
 #else
 

@@ -49,6 +49,15 @@ entry compare (x: u8) (y: u8) : (bool, bool) = (x < y, x > y)
 entry wrap (a: u8) (b: u16) (c: u32) (d: u64) : (u8, u16, u32, u64) =
   (a - 1, b - 1, c - 1, d - 1)
 
+-- The numbers of i64 with these bits are the lowest and -1, whose quotient overflows.
+-- ==
+-- entry: divide
+-- input { 9223372036854775808u64 18446744073709551615u64 }
+-- output { 0u64 9223372036854775808u64 0u64 9223372036854775808u64 }
+-- input { 18446744073709551615u64 9223372036854775808u64 }
+-- output { 1u64 9223372036854775807u64 1u64 9223372036854775807u64 }
+entry divide (x: u64) (y: u64) : (u64, u64, u64, u64) = (x / y, x % y, x // y, x %% y)
+
 -- ==
 -- entry: bits
 -- input { 0u32 } output { 0i32 32i32 32i32 }

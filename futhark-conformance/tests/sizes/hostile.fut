@@ -163,6 +163,9 @@ entry units (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
 entry zipped (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
   let (xs, ys) = unzip (zip (sized k (made n)) (sized k (made m))) in total xs + total ys
 entry range_step (some: []i64) (n: i64) (m: i64) (k: i64) : i64 = i64.sum (map (\i -> some[i]) (opaque (n..m..<k)))
+entry range_down (some: []i64) (n: i64) (m: i64) (k: i64) : i64 = i64.sum (map (\i -> some[i]) (opaque (n..m..>k)))
+entry range_below (some: []i64) (n: i64) (m: i64) (k: i64) : i64 = total some + total (opaque (n + 2..n + 3..>m + k))
+entry range_down_index (some: []i64) (n: i64) (m: i64) (k: i64) : i64 = (opaque (n..n - 1..>m + k))[length (opaque (n..n + 1..>m)) - 1]
 entry range_index (some: []i64) (n: i64) (m: i64) (k: i64) : i64 = (opaque (n..m...k))[length (opaque (n..m...k)) - 1]
 entry narrow_sizes (some: []i64) (n: i64) (m: i64) (k: i64) : i64 =
   total (made (i64.i8 (i8.i64 n * i8.i64 m))) + total (made (i64.i16 (i16.i64 k - i16.i64 n)))

@@ -65,8 +65,10 @@ pub fn check(backend: Backend, compiler: &Compiler, threads: usize) {
                 Ok(_) => {}
                 Err(error) => {
                     let lost = error.kind() == ErrorKind::ContextLost;
-                    let known = error.to_string().contains("overflow in a division");
-                    assert!(!lost || known, "{case}: {error}");
+                    // The compiler's own divisions, of which it makes lengths of slices and ranges, never do that.
+                    let own =
+                        name == "quotients" && error.to_string().contains("overflow in a division");
+                    assert!(!lost || own, "{case}: {error}");
                 }
             }
         }

@@ -65,7 +65,9 @@ const CUTS: [(&str, &str); 8] = [
 ];
 
 /// The ends of lines that divide integers, unchecked and checked.
-const DIVISIONS: [(&str, &str); 2] = [
+const DIVISIONS: [(&str, &str); 4] = [
+    ("? 0 : x / y;", "? 0 : x / FUT_SAFE_DIVISOR(x, y);"),
+    ("? 0 : x % y;", "? 0 : x % FUT_SAFE_DIVISOR(x, y);"),
     (" / y;", " / FUT_DIVISOR(x, y);"),
     (" % y;", " % FUT_DIVISOR(x, y);"),
 ];
