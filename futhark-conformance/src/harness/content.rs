@@ -59,8 +59,12 @@ impl Content {
             Reading::Stored => None,
             Reading::Parts | Reading::Elements => Constructor::of_value(program, id, opaque)?,
         };
+        let name = opaque.type_name();
+        // From 0.26 on, a unit is a record; before, it has only a stored form, which says nothing.
+        if name == "()" && reading == Reading::Parts {
+            return Ok(Content::Compound("record".to_owned(), Vec::new()));
+        }
         if constructor.is_none() && reading != Reading::Elements {
-            let name = opaque.type_name();
             if described.ops.store.is_none() {
                 skip!("the contents of values of type {name} are not accessible");
             }
