@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use futhark_safe::dynamic::{Arg, Context, Library, Value};
 use futhark_safe::{Backend, Config, Error, ErrorKind};
 
+use crate::literals::Literals;
+
 /// Makes the first argument of every call, if there is one.
 pub type First = fn(&Context) -> Option<Value>;
 
@@ -15,6 +17,7 @@ pub struct Calls<'a> {
     library: &'a Library,
     threads: Option<usize>,
     make_first: First,
+    literals: Literals,
     pub context: Context,
     first: Option<Value>,
     watch: Watch,
@@ -36,6 +39,7 @@ impl<'a> Calls<'a> {
             library,
             threads,
             make_first,
+            literals: Literals::None,
             context,
             watch: Watch::start(),
             calls: 0,
@@ -44,10 +48,16 @@ impl<'a> Calls<'a> {
         }
     }
 
+    /// Calls the entry points with literals for some of the numbers.
+    pub fn literals(self, literals: Literals) -> Self {
+        Calls { literals, ..self }
+    }
+
     /// The first result, after the device has computed it.
     pub fn call(&mut self, entry: &str, numbers: &[i64]) -> Result<Value, Error> {
-        let numbers: Vec<Value> = numbers.iter().map(|&n| n.into()).collect();
-        self.call_with(entry, &numbers)
+        let (entry, numbers) = self.literals.call(entry, numbers);
+        let numbers: Vec<Value> = numbers.into_iter().map(Value::from).collect();
+        self.call_with(&entry, &numbers)
     }
 
     pub fn call_with(&mut self, entry: &str, arguments: &[Value]) -> Result<Value, Error> {

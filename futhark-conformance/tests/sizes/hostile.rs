@@ -6,7 +6,8 @@ use futhark_safe::dynamic::Value;
 use futhark_safe::{Backend, ErrorKind};
 
 use crate::calls::Calls;
-use crate::{build_text, full};
+use crate::literals::Literals;
+use crate::{build_text, combinations, full};
 
 /// No array of a size in between fits into the memory and is small enough to be fast.
 const SMALL: i64 = 29;
@@ -20,7 +21,10 @@ const NUMBERS: [i64; 24] = [
     1 << 31, 1 << 32, -(1 << 31), -(1 << 32) - 1, (1 << 32) + 24,
 ];
 
-pub fn check(backend: Backend, compiler: &Compiler, threads: usize) {
+/// As literals: a loop over a huge one does not end.
+const LITERALS: [i64; 4] = [0, -5, 24, SMALL];
+
+pub fn check(literals: Literals, backend: Backend, compiler: &Compiler, threads: usize) {
     // A planted fault needs few entry points.
     let only = std::env::var("FUTHARK_TESTS_ONLY").unwrap_or_default();
     let items = include_str!("hostile.fut").split("\nentry ");
@@ -31,31 +35,31 @@ pub fn check(backend: Backend, compiler: &Compiler, threads: usize) {
         .map(|(_, item)| item)
         .collect::<Vec<_>>()
         .join("\nentry ");
-    let library = build_text(
-        backend,
-        compiler,
-        &format!("hostile_{backend}{only}"),
-        &text,
-    )
-    .unwrap();
+    let every = |name: &str| {
+        let numbers = match (literals, full(), name.starts_with("s_")) {
+            (Literals::None, false, _) => &NUMBERS[..10],
+            (Literals::None, true, false) => &NUMBERS[..19],
+            (Literals::None, true, true) => &NUMBERS[..],
+            (Literals::All, ..) => &LITERALS[1..3],
+            _ => &LITERALS,
+        };
+        let mut all = combinations(numbers, 3);
+        all.retain(|numbers| !literals.leave_out(name, numbers));
+        all
+    };
+    let text_of_calls = literals.program(&text, every);
+    let name = format!("hostile_{backend}{only}_{literals:?}");
+    let library = build_text(backend, compiler, &name, &text_of_calls).unwrap();
     let mut calls = Calls::with(&library, Some(threads), |context| {
         let some: [i64; 24] = std::array::from_fn(|i| i as i64);
         Some(context.array(&some).unwrap().into())
-    });
-    let names: Vec<String> = library
-        .program()
-        .entries()
-        .iter()
-        .map(|entry| entry.name.to_string())
-        .collect();
+    })
+    .literals(literals);
+    let names = text.split("\nentry ").skip(1);
+    let names: Vec<&str> = names.filter_map(|item| item.split(' ').next()).collect();
     assert!(names.len() > 100 || !only.is_empty());
-    for name in &names {
-        let numbers = match (full(), name.starts_with("s_")) {
-            (false, _) => &NUMBERS[..10],
-            (true, false) => &NUMBERS[..19],
-            (true, true) => &NUMBERS[..],
-        };
-        for arguments in crate::combinations(numbers, 3) {
+    for &name in &names {
+        for arguments in every(name) {
             let case = format!("{name} {arguments:?} on {backend}");
             match calls.call(name, &arguments) {
                 Ok(Value::Array(array)) => {

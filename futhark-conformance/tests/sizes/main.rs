@@ -16,6 +16,7 @@ mod calls;
 mod constructs;
 mod expressions;
 mod hostile;
+mod literals;
 mod loops;
 mod overflows;
 mod pipelines;
@@ -26,6 +27,7 @@ use constructs::{CONSTRUCTS, Construct};
 use futhark_safe::compile::{Build, Compiler};
 use futhark_safe::dynamic::{Arg, Library, Value};
 use futhark_safe::{Backend, Error};
+use literals::Literals;
 use loops::LOOPS;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -70,6 +72,32 @@ fn sizes_on_multicore() {
     let values = if full() { &ALL } else { &FEW };
     for compiler in support::needs::compilers() {
         check(Backend::Multicore, &compiler, values, CONSTRUCTS);
+    }
+}
+
+#[test]
+fn sizes_as_literals_on_c() {
+    check_literals(Backend::C);
+}
+
+#[test]
+fn sizes_as_literals_on_multicore() {
+    needed!(support::needs::full());
+    check_literals(Backend::Multicore);
+}
+
+/// With the newest compiler, or all with `FUTHARK_TESTS_FULL`.
+fn check_literals(backend: Backend) {
+    let newest = support::needs::compiler().into_iter().collect();
+    let compilers = if full() { Compiler::all() } else { newest };
+    for (compiler, literals) in compilers
+        .iter()
+        .flat_map(|compiler| Literals::SOME.map(|literals| (compiler, literals)))
+    {
+        check_with(literals, backend, compiler, &FEW, CONSTRUCTS);
+        if full() {
+            hostile::check(literals, backend, compiler, 3);
+        }
     }
 }
 
@@ -220,7 +248,7 @@ fn hostile_on_multicore() {
 fn check_hostile(backend: Backend, threads: &[usize]) {
     for compiler in support::needs::compilers() {
         for &threads in threads {
-            hostile::check(backend, &compiler, threads);
+            hostile::check(Literals::None, backend, &compiler, threads);
         }
     }
 }
@@ -320,13 +348,33 @@ fn multicore() -> Option<()> {
 }
 
 fn check(backend: Backend, compiler: &Compiler, values: &[&[i64]; 4], constructs: &[Construct]) {
-    let library = build(backend, compiler, constructs).unwrap();
-    let mut trial = Trial::new(&library);
+    check_with(Literals::None, backend, compiler, values, constructs);
+}
+
+fn check_with(
+    literals: Literals,
+    backend: Backend,
+    compiler: &Compiler,
+    values: &[&[i64]; 4],
+    constructs: &[Construct],
+) {
+    let calls = |construct: &Construct| {
+        let mut all = combinations(values[construct.arity - 1], construct.arity);
+        all.retain(|numbers| {
+            !construct.leaves_out(numbers) && !literals.leave_out(construct.name, numbers)
+        });
+        all
+    };
+    let text = literals.program(&program(constructs), |entry| {
+        let construct = entry.strip_suffix("_used").unwrap_or(entry);
+        calls(constructs.iter().find(|c| c.name == construct).unwrap())
+    });
+    let name = format!("sizes_{backend}_{}_{literals:?}", constructs.len());
+    let library = build_text(backend, compiler, &name, &text).unwrap();
+    let mut trial = Trial::new(&library, literals);
     for construct in constructs {
-        for arguments in combinations(values[construct.arity - 1], construct.arity) {
-            if !construct.leaves_out(&arguments) {
-                trial.check(construct, &arguments);
-            }
+        for numbers in calls(construct) {
+            trial.check(construct, &numbers);
         }
     }
     let Trial { calls, wrong } = trial;
@@ -453,11 +501,12 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(library: &'a Library) -> Trial<'a> {
+    fn new(library: &'a Library, literals: Literals) -> Trial<'a> {
         Trial {
             calls: Calls::with(library, None, |context| {
                 Some(context.array(&[7i32; 24]).unwrap().into())
-            }),
+            })
+            .literals(literals),
             wrong: Vec::new(),
         }
     }
