@@ -296,16 +296,20 @@ pub fn parts<V: Value, const OUT: usize>(
 macro_rules! include_program {
     ($visibility:vis $name:ident) => {
         #[allow(
-            dead_code,
-            unused_imports,
-            non_snake_case,
-            non_camel_case_types,
+            unused,
+            nonstandard_style,
+            unnameable_types,
+            unreachable_pub,
             clippy::all,
             clippy::pedantic,
+            clippy::nursery,
+            clippy::restriction,
             reason = "names and shapes follow the Futhark program"
         )]
         #[doc = include_str!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".md"))]
         $visibility mod $name {
+            // The name of this crate differs if a package renames its dependency.
+            use $crate as __futhark_safe;
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
         }
     };

@@ -20,7 +20,7 @@ impl Module<'_> {
         let macros = [("of", true), ("new", new.is_some()), ("set", set.is_some())];
         let calls = macros.into_iter().filter(|(_, exists)| *exists);
         let calls = calls
-            .map(|(name, _)| format!("::futhark_safe::__array_{name}!({rust}, {rank}, {elem});\n"));
+            .map(|(name, _)| format!("__futhark_safe::__array_{name}!({rust}, {rank}, {elem});\n"));
         calls.collect::<String>() + "\n"
     }
 

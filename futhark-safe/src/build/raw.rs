@@ -15,8 +15,6 @@ const ALLOW: &str = "    \
         unsafe_code, // If this is forbidden: put the program in a crate of its own.
         missing_docs,
         missing_debug_implementations,
-        unreachable_pub,
-        non_upper_case_globals,
         reason = \"these are declarations of C\"
     )]
 ";
@@ -58,9 +56,9 @@ fn module(name: &str, artifact: &Artifact) -> Result<String> {
 
 {bindings}
 // SAFETY: table and header are of one build.
-unsafe impl ::futhark_safe::RawContext for futhark_context {{
+unsafe impl super::super::__futhark_safe::RawContext for futhark_context {{
     type Program = super::super::Program;
-    const BACKEND: ::futhark_safe::Backend = ::futhark_safe::Backend::{backend:?};
+    const BACKEND: super::super::__futhark_safe::Backend = super::super::__futhark_safe::Backend::{backend:?};
 }}
 "
     );
@@ -69,7 +67,7 @@ unsafe impl ::futhark_safe::RawContext for futhark_context {{
         text += &format!(
             "
 // SAFETY: the C type and the number of {}.
-unsafe impl ::futhark_safe::RawValue for {} {{
+unsafe impl super::super::__futhark_safe::RawValue for {} {{
     type Context = futhark_context;
     type Value = super::super::{};
     const TYPE: u32 = {};

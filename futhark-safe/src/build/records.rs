@@ -133,7 +133,7 @@ impl Module<'_> {
     /// Lets calls that read a value of the type take host data, of which `make` makes one.
     pub(super) fn observed_as(&self, id: TypeId, data: &str, make: &str) -> String {
         let rust = self.names.of(id);
-        format!("::futhark_safe::__observed_as!({data}, {rust}, {make});\n\n")
+        format!("__futhark_safe::__observed_as!({data}, {rust}, {make});\n\n")
     }
 
     /// The struct or tuple for a record.

@@ -47,7 +47,7 @@ fn main() {
                     "/// Declares the module.\n\
                      #[macro_export]\n\
                      macro_rules! declare_{name} {{\n\
-                         () => {{ #[allow(unused)] mod {name} {{ include!({file:?}); }} }}\n\
+                         () => {{ #[allow(unused)] mod {name} {{ use futhark_safe as __futhark_safe; include!({file:?}); }} }}\n\
                      }}"
                 );
             }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::package::{BUILD, PROGRAM, Package, assert_says, compiler, no_futhark};
+use super::package::{BUILD, PROGRAM, Package, assert_says, compiler, manifest, no_futhark};
 
 /// Hides the GPU libraries of this machine.
 const NO_DRIVERS: [(&str, &str); 3] = [
@@ -72,6 +72,56 @@ fn a_binary_can_contain_all_backends() {
     for variable in ["CC", "CFLAGS"] {
         let text = package.fails(&[(variable, "--no-such-compiler")]);
         assert_says(&text, &["--no-such-compiler"]);
+    }
+}
+
+/// Values of every kind, so that the module has code of every kind.
+const KINDS: &str = "
+type point = {x: f64, y: f64}
+type shape = #circle f64 | #box f64 f64
+entry point (x: f64) (y: f64) : point = {x, y}
+entry area (s: shape) : f64 = match s case #circle r -> r * r case #box a b -> a * b
+entry half [n] (xs: [n]f16) : [n]f16 = map (/ 2) xs
+entry points [n] (xs: [n]f64) : [n]point = map (\\x -> {x, y = x}) xs
+";
+
+#[test]
+fn a_dependency_has_any_name_and_its_users_any_lints() {
+    if compiler().is_none() {
+        return;
+    }
+    let package = Package::empty("outside-renamed");
+    let path = env!("CARGO_MANIFEST_DIR");
+    let dependencies = format!(
+        "[dependencies]\nfut = {{ package = \"futhark-safe\", path = {path:?} }}\n\n\
+         [build-dependencies]\n\
+         fut = {{ package = \"futhark-safe\", path = {path:?}, default-features = false, features = [\"build\"] }}\n"
+    );
+    package.write(
+        "Cargo.toml",
+        &manifest("outside-renamed", 2024, &dependencies),
+    );
+    let build = BUILD.replace("futhark_safe", "fut");
+    package.write("build.rs", &build.replace("stats.fut", "kinds.fut"));
+    package.write("kinds.fut", KINDS);
+    let main = "//! A package with strict lints.\n\
+        #![deny(missing_docs, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
+        #![allow(clippy::blanket_clippy_restriction_lints, reason = \"all of them\")]\n\
+        #![deny(missing_copy_implementations, missing_debug_implementations, variant_size_differences)]\n\
+        #![deny(unused_qualifications, unused_results, unused_lifetimes, single_use_lifetimes)]\n\
+        #![deny(elided_lifetimes_in_paths, explicit_outlives_requirements, let_underscore_drop)]\n\
+        #![deny(trivial_casts, trivial_numeric_casts, unnameable_types, unreachable_pub)]\n\n\
+        fut::include_program!(kinds);\n\nfn main() {}\n";
+    package.write("src/main.rs", main);
+    if !package.builds() {
+        return;
+    }
+    if package
+        .command("clippy", &["--version"], &[])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        package.succeeds("clippy", &[], &[]);
     }
 }
 

@@ -52,7 +52,7 @@ fn module(name: &str) -> &'static Module {
 
 /// The definition of a type with everything about it, or an entry point.
 fn construct(module: &Module, name: &str) -> &'static str {
-    const TYPE: &str = "::futhark_safe::__opaque! {\n";
+    const TYPE: &str = "__futhark_safe::__opaque! {\n";
     let (types, entries) = module
         .text
         .split_once("/// The entry points of the program")
