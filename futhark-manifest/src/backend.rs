@@ -22,10 +22,13 @@ pub enum Backend {
     Cuda,
     /// HIP, for AMD devices.
     Hip,
+    /// A backend that this version of the crate does not know.
+    /// [`Program::backend_name`](crate::Program::backend_name) is its name. Nothing can be built for it.
+    Other,
 }
 
 impl Backend {
-    /// Every backend, in the order of declaration.
+    /// Every known backend, in the order of declaration.
     pub const ALL: &'static [Backend] = &[
         Backend::C,
         Backend::Multicore,
@@ -45,27 +48,22 @@ impl Backend {
             Backend::OpenCl => "opencl",
             Backend::Cuda => "cuda",
             Backend::Hip => "hip",
+            Backend::Other => "other",
         }
     }
 
     /// Whether values live in the memory of a device, so that transfers are
     /// asynchronous, and raw arrays are device pointers or, on OpenCL, `cl_mem`
-    /// handles.
+    /// handles. True for [`Other`](Backend::Other), since waiting for a transfer is never wrong.
     #[must_use]
     pub const fn is_gpu(self) -> bool {
-        match self {
-            Backend::C | Backend::Multicore | Backend::Ispc => false,
-            Backend::OpenCl | Backend::Cuda | Backend::Hip => true,
-        }
+        !matches!(self, Backend::C | Backend::Multicore | Backend::Ispc)
     }
 
     /// Whether a context has its own threads, whose number can be set.
     #[must_use]
     pub const fn has_threads(self) -> bool {
-        match self {
-            Backend::Multicore | Backend::Ispc => true,
-            Backend::C | Backend::OpenCl | Backend::Cuda | Backend::Hip => false,
-        }
+        matches!(self, Backend::Multicore | Backend::Ispc)
     }
 }
 
@@ -141,6 +139,7 @@ mod tests {
         assert_eq!(error.to_string(), text);
         assert_eq!(format!("{error:?}"), text, "what unwrap prints");
         assert!("C".parse::<Backend>().is_err(), "names are lower case");
+        assert!("other".parse::<Backend>().is_err(), "not a name");
     }
 
     #[test]

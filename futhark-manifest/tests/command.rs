@@ -205,6 +205,29 @@ fn unusable_input_is_an_error() {
     assert_eq!(code(&run(&["prototypes", "--backend", "vulkan"], "")), 2);
 }
 
+#[test]
+fn a_manifest_of_an_unknown_backend_can_be_used() {
+    let mut json: Value = serde_json::from_str(&read("0.26.4")).expect("JSON");
+    json["backend"] = json!("webgpu");
+    let manifest = file("backend", "webgpu.json", &json.to_string());
+    let output = run(&["check", &manifest], "");
+    assert_eq!(code(&output), 0);
+    assert_has(out(&output), "warning[unknown-backend]");
+    let resolved = run(&["resolve", &manifest], "");
+    let resolved: Value = serde_json::from_str(out(&resolved)).expect("JSON");
+    assert_eq!(resolved["backend"], "webgpu");
+    assert_has(out(&run(&["show", &manifest], "")), "backend webgpu, ");
+    let output = run(&["diff", &manifest, &fixture("0.26.4")], "");
+    assert_eq!((code(&output), out(&output)), (0, "no change\n"));
+    let prototypes = |more: &[&str]| {
+        let output = run(&[&["prototypes", &manifest], more].concat(), "");
+        assert_eq!(code(&output), 0, "{}", err(&output));
+        out(&output).contains("futhark_new_raw_")
+    };
+    assert!(!prototypes(&[]), "the type of raw memory is unknown");
+    assert!(prototypes(&["--backend", "cuda"]));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_name_of_a_file_need_not_be_utf8() {

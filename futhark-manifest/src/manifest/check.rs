@@ -22,19 +22,13 @@ pub(crate) fn errors(manifest: &Manifest) -> Vec<Finding> {
         manifest,
         findings: Vec::new(),
     };
-    checker.backend();
     checker.references();
     c_names(manifest, &mut checker.findings);
     let root = Path::Root;
     let path = root.key("types");
     if u32::try_from(manifest.types.len()).is_err() {
-        let found = manifest.types.len().to_string();
-        checker.report(
-            Code::TooManyTypes,
-            &path,
-            "fewer than 4294967296 types",
-            found,
-        );
+        let (expected, found) = ("fewer than 4294967296 types", manifest.types.len());
+        checker.report(Code::TooManyTypes, &path, expected, found.to_string());
     }
     for (name, ty) in &manifest.types {
         checker.ty(name, ty, &path.key(name));
@@ -61,16 +55,6 @@ impl Checker<'_> {
     ) {
         self.findings
             .push(Finding::new(code, path, expected, found));
-    }
-
-    fn backend(&mut self) {
-        let name = &self.manifest.backend;
-        if name.parse::<Backend>().is_err() {
-            let root = Path::Root;
-            let path = root.key("backend");
-            let expected = UnknownBackend::known();
-            self.report(Code::UnknownBackend, &path, expected, quote(name));
-        }
     }
 
     fn references(&mut self) {
@@ -397,8 +381,14 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
             }
         }
     });
-    let version = Version::new(manifest.version.as_deref().unwrap_or_default());
     let root = Path::Root;
+    let name = &manifest.backend;
+    if name.parse::<Backend>().is_err() {
+        let (code, path) = (Code::UnknownBackend, root.key("backend"));
+        let expected = UnknownBackend::known();
+        findings.push(Finding::new(code, &path, expected, quote(name)));
+    }
+    let version = Version::new(manifest.version.as_deref().unwrap_or_default());
     if version.number.is_some_and(|own| own > known::NEWEST) {
         let (major, minor, patch) = known::NEWEST;
         let expected = format!("a compiler up to {major}.{minor}.{patch}");

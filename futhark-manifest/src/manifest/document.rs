@@ -70,7 +70,7 @@ impl Serialize for Document<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("format", RESOLVED_FORMAT)?;
         map.serialize_entry("format_version", &FORMAT_VERSION)?;
-        map.serialize_entry("backend", program.backend.as_str())?;
+        map.serialize_entry("backend", program.backend_name())?;
         map.serialize_entry("compiler", &json!({"text": version.text, "number": number}))?;
         map.serialize_entry(
             "interface",

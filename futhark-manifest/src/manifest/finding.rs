@@ -262,8 +262,6 @@ codes! {
     UnknownValue, "unknown-value", Some(K::Malformed);
     /// Two members that exclude each other, such as `output` and `outputs`.
     Ambiguous, "ambiguous", Some(K::Malformed);
-    /// A backend that this version of the crate does not know.
-    UnknownBackend, "unknown-backend", Some(K::Unsupported);
     /// A reference to a type that the manifest does not describe.
     DanglingType, "dangling-type", Some(K::Inconsistent);
     /// A description of a scalar type. Scalars are built in and have no C functions.
@@ -297,6 +295,9 @@ codes! {
     /// Warning: an unknown member, which is kept. Newer compilers add members that older readers can
     /// ignore.
     UnknownMember, "unknown-member", None;
+    /// Warning: a backend that this version of the crate does not know. The program is without the functions of raw
+    /// memory, whose C type is unknown.
+    UnknownBackend, "unknown-backend", None;
     /// Warning: the compiler is newer than those that this version of the crate supports.
     NewerCompiler, "newer-compiler", None;
     /// Warning: the manifest has no [version](crate::Version), or one that no compiler that writes
@@ -437,7 +438,7 @@ mod tests {
         for (kind, code) in [
             (ErrorKind::NotAManifest, Code::NotJson),
             (ErrorKind::Malformed, Code::MissingMember),
-            (ErrorKind::Unsupported, Code::UnknownBackend),
+            (ErrorKind::Unsupported, Code::TooManyTypes),
             (ErrorKind::Inconsistent, Code::DanglingType),
         ] {
             assert_eq!(code.error_kind(), Some(kind));

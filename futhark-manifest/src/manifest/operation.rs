@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::backend::Backend;
 use crate::manifest::model::{ArrayType, Field, Input, OpaqueType, Output, Structure, TypeKind};
 use crate::manifest::model::{TypeId, TypeRef};
 use crate::manifest::program::{EntryPoint, Program, Type};
@@ -285,13 +286,14 @@ pub enum Owner {
 }
 
 impl Program {
-    /// Every C function that the manifest lists: the functions of each type, in the
+    /// Every C function that the manifest lists, without functions of raw memory on an
+    /// [unknown backend](Backend::Other): the functions of each type, in the
     /// order of [`types`](Program::types), then the
     /// [entry points](Program::entries). The functions of a type are in the order of
     /// the generated header.
     pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
         let of_types = self.types_with_ids();
-        let of_types = of_types.flat_map(|(id, ty)| ty.functions(id));
+        let of_types = of_types.flat_map(|(id, _)| self.functions_of(id));
         of_types.chain(self.entries().iter().enumerate().map(of_entry))
     }
 
@@ -319,7 +321,10 @@ impl Program {
 
     /// The C functions of a type, in the order of the generated header.
     pub fn functions_of(&self, id: TypeId) -> impl Iterator<Item = Function<'_>> {
-        self.get(id).functions(id)
+        let raw = [Operation::ArrayNewRaw, Operation::ArrayValuesRaw];
+        let without_raw = self.backend == Backend::Other;
+        let functions = self.get(id).functions(id);
+        functions.filter(move |f| !(without_raw && raw.contains(&f.operation)))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Program {
     pub doc: Option<String>,
     /// Members of the manifest that this version of the crate does not know.
     pub unknown: Unknown,
+    /// The name of a backend that is [`Backend::Other`].
+    pub(crate) other_backend: String,
     pub(crate) types: Vec<Type>,
     pub(crate) entries: Vec<EntryPoint>,
     /// The types, parts before wholes.
@@ -32,6 +34,15 @@ pub struct Program {
 }
 
 impl Program {
+    /// The name of the backend, also of one that this version of the crate does not know.
+    #[must_use]
+    pub fn backend_name(&self) -> &str {
+        match self.backend {
+            Backend::Other => &self.other_backend,
+            known => known.as_str(),
+        }
+    }
+
     /// The types, ordered by name. A [`TypeId`] is an index into this slice.
     #[must_use]
     pub fn types(&self) -> &[Type] {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::backend::Backend;
 use crate::elem::ElemType;
 use crate::manifest::check::parts_first;
 use crate::manifest::model::{Manifest, Outputs};
@@ -46,9 +47,14 @@ pub(crate) fn program(manifest: Manifest) -> Program {
             unknown: entry.unknown,
         }
     });
+    let (backend, other_backend) = match manifest.backend.parse() {
+        Ok(known) => (known, String::new()),
+        Err(_) => (Backend::Other, manifest.backend),
+    };
     Program {
         doc: None,
-        backend: manifest.backend.parse().expect("the backend is known"),
+        backend,
+        other_backend,
         version: Version::new(manifest.version.as_deref().unwrap_or_default()),
         unknown: manifest.unknown,
         entries: entries.collect(),

@@ -28,15 +28,14 @@
 //! });
 //! assert!(schema::validate(&manifest).is_ok());
 //!
-//! manifest["backend"] = json!("vulkan");
+//! manifest["backend"] = json!(3);
 //! manifest["entry_points"]["answer"]["cfun"] = json!("f; exit(1)");
 //! let violations = schema::validate(&manifest).unwrap_err();
 //! let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
 //! assert_eq!(
 //!     texts,
 //!     [
-//!         "at /backend: expected a backend: c, multicore, ispc, opencl, cuda or hip, \
-//!          found \"vulkan\" (schema: /$defs/backend/enum)",
+//!         "at /backend: expected a backend, found 3 (schema: /$defs/backend/type)",
 //!         "at /entry_points/answer/cfun: expected the name of a C function, \
 //!          found \"f; exit(1)\" (schema: /$defs/c_function/pattern)",
 //!     ]

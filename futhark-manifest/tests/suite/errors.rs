@@ -1,7 +1,7 @@
 //! Every error has the place, the expected and the actual value.
 
 use crate::common::{self, change, damages, fixture};
-use futhark_manifest::{Code, Error, Manifest};
+use futhark_manifest::{Backend, Code, Error, Manifest};
 use serde_json::{Value, json};
 
 fn fails(text: &str) -> Error {
@@ -116,6 +116,38 @@ fn an_unknown_version_is_a_warning() {
         assert_eq!(program.to_json()["compiler"]["number"], Value::Null);
         // Without a version, nothing is certain about the functions of the library.
         assert!(!program.assertions("prog.h").contains("futhark_context_new"));
+    }
+}
+
+/// Upstream's schema allows any text. Only the functions of raw memory depend on the backend.
+#[test]
+fn an_unknown_backend_is_a_warning() {
+    let known = Manifest::parse(&common::json("0.26.4").to_string()).unwrap();
+    let mut known = known.resolve().unwrap();
+    known.backend = Backend::OpenCl;
+    let is_raw = |name: &str| name.contains("_raw_");
+    for name in ["webgpu", "", "other", "C", "b\n#error */", "\u{1b}[1m"] {
+        let mut json = common::json("0.26.4");
+        json["backend"] = json!(name);
+        assert!(futhark_manifest::schema::validate(&json).is_ok());
+        let manifest = Manifest::parse(&json.to_string()).unwrap();
+        let findings = manifest.check();
+        let [warning] = &findings[..] else {
+            panic!("{name}: {findings:?}");
+        };
+        let place = (warning.code(), warning.pointer());
+        assert_eq!(place, (Code::UnknownBackend, "/backend"));
+        let program = manifest.resolve().expect("it can be used");
+        assert_eq!(program.backend, Backend::Other);
+        assert_eq!(program.backend_name(), name);
+        assert_eq!(program.to_json()["backend"], name);
+        assert_eq!(program.interface_text(), known.interface_text());
+        let prototypes: Vec<_> = program.prototypes().collect();
+        let mut expected: Vec<_> = known.prototypes().collect();
+        expected.retain(|one| !is_raw(&one.name));
+        assert_eq!(prototypes, expected);
+        let assertions = program.assertions("prog.h");
+        assert!(!assertions.contains("#error"), "{assertions}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use futhark_manifest::schema::{self, Violation};
-use futhark_manifest::{Code, Error, Finding, Manifest, Severity, Version};
+use futhark_manifest::{Code, Error, Finding, Manifest, Printable, Severity, Version};
 use serde_json::json;
 
 use crate::io::{
@@ -117,7 +117,7 @@ impl Report {
             let version = Version::new(manifest.version.as_deref().unwrap_or_default());
             self.content = Some(format!(
                 "{}, Futhark {version}, {}, {}",
-                manifest.backend,
+                Printable(&manifest.backend),
                 counted(manifest.entry_points.len(), "entry point"),
                 counted(manifest.types.len(), "type"),
             ));

@@ -8,7 +8,7 @@ use crate::io::{BOLD, DIM, Failure, File, Text};
 
 pub(crate) fn run(file: &File, out: &mut impl Write) -> Result<(), Failure> {
     let program = Text::read(file)?.program()?;
-    let (backend, version) = (program.backend, &program.version);
+    let (backend, version) = (Printable(program.backend_name()), &program.version);
     writeln!(
         out,
         "{BOLD}{file}{BOLD:#}: backend {backend}, Futhark {version}"

@@ -85,7 +85,7 @@ impl Program {
     /// the file with the C compiler, the include folders and the target of your bridge; nothing has to be
     /// linked. It needs C11. Each failed assertion names a function.
     ///
-    /// It also asserts the macro of the backend, and the types of the functions that manifests do not list and
+    /// For a known backend it also asserts its macro, and the types of the functions that manifests do not list and
     /// that libraries of this backend and compiler version certainly have.
     ///
     /// ```
@@ -106,10 +106,15 @@ impl Program {
     #[must_use]
     pub fn assertions(&self, header: &str) -> String {
         let backend = self.backend;
-        let mut c = format!(
-            "#include \"{header}\"\n\n#ifndef FUTHARK_BACKEND_{backend}\n\
-             #error \"the header is not for backend {backend}\"\n#endif\n\n{MACRO}\n"
-        );
+        // The name of an unknown one can be any text.
+        let is_backend = match backend {
+            Backend::Other => String::new(),
+            _ => format!(
+                "#ifndef FUTHARK_BACKEND_{backend}\n\
+                 #error \"the header is not for backend {backend}\"\n#endif\n\n"
+            ),
+        };
+        let mut c = format!("#include \"{header}\"\n\n{is_backend}{MACRO}\n");
         for prototype in self.prototypes() {
             let (name, result) = (&prototype.name, &prototype.result);
             let types = prototype.parameters.iter().map(|one| one.ty.to_string());

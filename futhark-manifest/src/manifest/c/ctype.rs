@@ -38,7 +38,7 @@ impl CType {
         CType::Named(elem.c_type())
     }
 
-    /// The type of a backend's raw memory.
+    /// The type of a backend's raw memory; `void *` for [`Backend::Other`].
     #[must_use]
     pub fn raw_memory(backend: Backend) -> CType {
         match backend {
@@ -48,6 +48,7 @@ impl CType {
             Backend::OpenCl => CType::Named("cl_mem"),
             Backend::Cuda => CType::Named("CUdeviceptr"),
             Backend::Hip => CType::Named("hipDeviceptr_t"),
+            Backend::Other => CType::VOID.pointer(),
         }
     }
 
