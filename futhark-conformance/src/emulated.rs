@@ -140,13 +140,15 @@ const KERNELS: &str = "kernels";
 fn compiler() -> anyhow::Result<(OsString, String)> {
     let named = std::env::var_os("CXX").filter(|name| !name.is_empty());
     let name = named.unwrap_or_else(|| "c++".into());
-    match process::query(Command::new(&name).arg("--version")) {
-        Ok(answer) if answer.status.success() => Ok((name, answer.stdout())),
-        _ => bail!(
-            "the emulated device needs a C++ compiler, but {} cannot be started; install one (Debian: g++), or name it in CXX",
-            name.display()
-        ),
-    }
+    let why = match process::query(Command::new(&name).arg("--version")) {
+        Ok(answer) if answer.status.success() => return Ok((name, answer.stdout())),
+        Ok(answer) => answer.status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    bail!(
+        "the emulated device needs a C++ compiler, but {} cannot be run ({why}); install one (Debian: g++), or name it in CXX",
+        name.display()
+    )
 }
 
 /// Compiles or links a part of the device, with the arguments that `add` adds.

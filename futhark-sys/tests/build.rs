@@ -174,8 +174,9 @@ entry main (n: i64) = map (\\i -> i64.sum (fill (i % 8) i)) (iota n)";
 #[test]
 fn a_backend_without_checks_is_refused() {
     let source = Source::new(&folder("unsupported-backend"), PROGRAM);
-    let build = source.build(Backend::Ispc);
-    for error in [build.run().unwrap_err(), build.interface().unwrap_err()] {
+    let builds = [Backend::Ispc, Backend::Other].map(|backend| source.build(backend));
+    let errors = |build: &Build| [build.run().unwrap_err(), build.interface().unwrap_err()];
+    for error in builds.iter().flat_map(errors) {
         assert_eq!(error.kind(), ErrorKind::Backend, "{error}");
         for words in ["ispc", "c, multicore, opencl, cuda, hip", "use multicore"] {
             assert!(error.to_string().contains(words), "{error}");

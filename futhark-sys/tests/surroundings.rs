@@ -267,19 +267,81 @@ diff -r out "$EXPECTED"
 exit 77
 "#;
 
+/// Runs a script in a namespace, where it can mount a file system at `$DISK`, the folder `disk` in `home`.
+fn in_namespace(home: &Path, script: &str) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-ec", script]);
+    command.env("DISK", home.join("disk"));
+    command
+}
+
+/// Creates the folder `disk`. `false`, and a line on stderr, if the test is skipped.
+fn can_mount(home: &Path) -> bool {
+    fs::create_dir(home.join("disk")).unwrap();
+    let mount = in_namespace(home, "mount -t tmpfs -o size=64k disk \"$DISK\"").output();
+    let can_mount = mount.is_ok_and(|output| output.status.success());
+    if !can_mount {
+        eprintln!("skipped: this machine cannot mount a file system in a namespace");
+    }
+    can_mount
+}
+
+/// A compiler behind a script, after which `$BREAK` makes the folder for temporary files unusable.
+const BREAKING: &str = r#"#!/bin/sh
+"$FUTHARK_REAL" "$@" || exit
+[ "$1" = --version ] || eval "$BREAK"
+"#;
+
+#[test]
+fn an_unusable_folder_for_temporary_files_is_named() {
+    let Some(home) = place("temporary") else {
+        return;
+    };
+    if !can_mount(&home) {
+        return;
+    }
+    let futhark = home.join("futhark");
+    fs::write(&futhark, BREAKING).unwrap();
+    fs::set_permissions(&futhark, fs::Permissions::from_mode(0o755)).unwrap();
+    let run = "mount -t tmpfs -o size=16k disk \"$DISK\"; eval \"$BEFORE\"; \"$COMMAND\" c a.fut --flag=-O0 -o out/a";
+    let fill = "head -c 16k /dev/zero > \"$DISK/fill\" 2>/dev/null; true";
+    let (read_only, missing) = (
+        "mount -t tmpfs -o ro disk \"$DISK\"",
+        "umount -l \"$DISK\"; rmdir \"$DISK\"",
+    );
+    for (script, cause) in [
+        (fill, "No space left on device"),
+        (read_only, "Read-only file system"),
+        (missing, "No such file or directory"),
+    ] {
+        // Before the first process, and between the Futhark and the C compiler.
+        for (before, after) in [(script, ""), ("", script)] {
+            let output = in_namespace(&home, run)
+                .env("BEFORE", before)
+                .env("BREAK", after)
+                .env("TMPDIR", home.join("disk"))
+                .env("XDG_CACHE_HOME", home.join("cache"))
+                .env("COMMAND", env!("CARGO_BIN_EXE_futhark-library"))
+                .env("FUTHARK_REAL", Compiler::find().unwrap().program())
+                .env("FUTHARK", &futhark)
+                .current_dir(&home)
+                .output()
+                .unwrap();
+            let said = text(&output);
+            assert_eq!(output.status.code(), Some(1), "{script}: {said}");
+            for words in [home.join("disk").to_str().unwrap(), "TMPDIR", cause] {
+                assert!(said.contains(words), "{script}: no {words} in: {said}");
+            }
+            assert!(!said.contains("install"), "{script}: {said}");
+            fs::create_dir_all(home.join("disk")).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_disk_that_is_full_is_an_error_and_leaves_nothing() {
     let Some(home) = place("disk") else { return };
-    let in_namespace = |script: &str| {
-        let mut command = Command::new("unshare");
-        command.args(["--map-root-user", "--mount", "sh", "-ec", script]);
-        command.env("DISK", home.join("disk"));
-        command
-    };
-    fs::create_dir(home.join("disk")).unwrap();
-    let can_mount = in_namespace("mount -t tmpfs -o size=64k disk \"$DISK\"").output();
-    if !can_mount.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this machine cannot mount a file system in a namespace");
+    if !can_mount(&home) {
         return;
     }
     succeeds(&mut command_for(&home, home.join("a.fut").as_os_str()));
@@ -290,7 +352,7 @@ fn a_disk_that_is_full_is_an_error_and_leaves_nothing() {
     };
     let mut sizes = (first..).step_by(step);
     let is_enough = |size: usize| {
-        let mut command = in_namespace(ON_A_SMALL_DISK);
+        let mut command = in_namespace(&home, ON_A_SMALL_DISK);
         command.env("SIZE", size.to_string());
         command.env("COMMAND", env!("CARGO_BIN_EXE_futhark-library"));
         command

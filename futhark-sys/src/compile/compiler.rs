@@ -149,7 +149,7 @@ impl Compiler {
                 program.display(),
                 how_to_install()
             );
-            Error::new(ErrorKind::NoCompiler, message)
+            process::unless_temporary_fails(Error::new(ErrorKind::NoCompiler, message))
         };
         let text = facts::version(results, &program, || {
             let output = process::query(Command::new(&program).arg("--version"))
@@ -198,7 +198,11 @@ impl Compiler {
         command.args(["dataset", "-b", "-g", ty]);
         let output = process::run(&mut command).map_err(failed)?;
         if !output.status.success() {
-            return Err(Error::new(ErrorKind::Program, output.stderr().trim_end()));
+            let text = output.stderr();
+            return Err(match output.lacks_room() {
+                true => Error::no_room(&text),
+                false => Error::new(ErrorKind::Program, text.trim_end()),
+            });
         }
         output.data().map_err(failed)
     }

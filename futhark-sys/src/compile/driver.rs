@@ -145,14 +145,12 @@ fn cc_build(target: &str) -> cc::Build {
 }
 
 pub(super) fn no_compiler(why: &str) -> Error {
-    Error::new(
-        ErrorKind::NoCCompiler,
-        format!(
-            "cannot run a C compiler or its tools ({why}).\n\
-             The C code that Futhark generates needs one: install gcc or clang (Debian: apt-get install gcc; \
-             Fedora: dnf install gcc; Arch: pacman -S gcc; macOS: xcode-select --install), or set CC. For another target than \
-             this machine, install a compiler for it (Debian: musl-tools, gcc-aarch64-linux-gnu, gcc-mingw-w64-x86-64), or \
-             set CC_ and its name with underscores; cargo-zigbuild and cross do so"
-        ),
-    )
+    let message = format!(
+        "cannot run a C compiler or its tools ({why}).\n\
+         The C code that Futhark generates needs one: install gcc or clang (Debian: apt-get install gcc; \
+         Fedora: dnf install gcc; Arch: pacman -S gcc; macOS: xcode-select --install), or set CC. For another target than \
+         this machine, install a compiler for it (Debian: musl-tools, gcc-aarch64-linux-gnu, gcc-mingw-w64-x86-64), or \
+         set CC_ and its name with underscores; cargo-zigbuild and cross do so"
+    );
+    process::unless_temporary_fails(Error::new(ErrorKind::NoCCompiler, message))
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use futhark_manifest::{Backend, Version, known};
 
+use super::process;
+
 /// The backends that a [`Build`](super::Build) supports.
 pub const BACKENDS: [Backend; 5] = [
     Backend::C,
@@ -123,8 +125,12 @@ impl Error {
     }
 
     pub(super) fn no_room(said: &str) -> Error {
-        let message = format!("a compiler lacks memory or disk space: {said}");
-        Error::new(ErrorKind::Io, message)
+        let folder = std::env::temp_dir();
+        let message = format!(
+            "a compiler lacks memory or disk space, for its result or for temporary files in {} (TMPDIR): {said}",
+            folder.display()
+        );
+        process::unless_temporary_fails(Error::new(ErrorKind::Io, message))
     }
 
     /// A source file or a compiler is replaced again and again.

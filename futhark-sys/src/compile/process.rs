@@ -6,7 +6,7 @@
 //! The module is public for futhark-conformance, and not part of the interface for users.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::cache::temporary;
+use super::error::{Error, ErrorKind};
 
 /// The longest pause between two questions whether a process has ended.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -154,15 +155,32 @@ pub fn run_within(command: &mut Command, limit: Option<Duration>) -> io::Result<
 /// A file that exists until it is closed. Everything is written at its end, also by a process that is left behind while
 /// the beginning is read.
 fn unnamed_file() -> io::Result<File> {
-    let path = temporary(&std::env::temp_dir().join("futhark-output"));
+    let folder = std::env::temp_dir();
+    let path = temporary(&folder.join("futhark-output"));
     let mut options = File::options();
     let options = options.read(true).append(true).create_new(true);
-    let file = options.open(&path).map_err(|error| {
-        let message = format!("cannot write its output to {}: {error}", path.display());
+    let create = || {
+        let mut file = options.open(&path)?;
+        fs::remove_file(&path)?;
+        // Otherwise the process would fail, for lack of space, without a word.
+        file.write_all(&[0; 4096])?;
+        file.set_len(0)?;
+        Ok(file)
+    };
+    create().map_err(|error: io::Error| {
+        let folder = folder.display();
+        let message =
+            format!("cannot write to {folder}, the folder for temporary files (TMPDIR): {error}");
         io::Error::new(error.kind(), message)
-    })?;
-    fs::remove_file(path)?;
-    Ok(file)
+    })
+}
+
+/// The error that the folder for temporary files cannot be written to, which explains why a tool failed, or else `error`.
+pub(super) fn unless_temporary_fails(error: Error) -> Error {
+    match unnamed_file() {
+        Ok(_) => error,
+        Err(cause) => Error::new(ErrorKind::Io, cause.to_string()),
+    }
 }
 
 /// The text in a file; of a long one, the beginning and the end.
