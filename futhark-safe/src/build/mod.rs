@@ -154,7 +154,7 @@
 //! file and its imports. Unset `FUTHARK_VENDOR` for `cargo publish`, which rejects a build script that
 //! changes the package.
 //!
-//! The code does not depend on the machine. It is trusted like the rest of the package: changing it by hand
+//! The code does not depend on the machine, nor on the ends of lines of a checkout. It is trusted like the rest of the package: changing it by hand
 //! voids the guarantees. Two programs with the same file name need two folders.
 //!
 //! # Serde

@@ -23,6 +23,45 @@ entry normalise [n] (xs: *[n]f32) : *[n]f32 =
   let total = sum xs in map (/ total) xs
 ";
 
+/// As a checkout by git with `core.autocrlf`.
+#[test]
+fn line_ends_do_not_matter() {
+    if compiler().is_none() {
+        return;
+    }
+    let package = Package::new("outside-checked-out");
+    let generated = package.folder.join("futhark-generated");
+    let _ = fs::remove_dir_all(&generated);
+    package.write("build.rs", BUILD);
+    let documented = PROGRAM.replace("entry mean", "-- | The\n-- mean.\nentry mean");
+    package.write("stats.fut", &format!("-- | Of a\n-- file.\n\n{documented}"));
+    package.write("lib/sums.fut", "def sum = f32.sum\n");
+    package.succeeds("build", &[], &[UPDATE]);
+    let expected = package.succeeds("run", &[], &no_futhark());
+    let attributes = generated.join("stats-c/.gitattributes");
+    assert_eq!(fs::read_to_string(attributes).unwrap(), "* -text\n");
+    let folders = ["stats-c", "stats-multicore"].map(|name| generated.join(name));
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = files.map(|file| file.unwrap().path());
+    let sources = ["stats.fut", "lib/sums.fut"].map(|name| package.folder.join(name));
+    for file in files.chain(sources) {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace('\n', "\r\n")).unwrap();
+    }
+    assert_eq!(package.succeeds("run", &[], &no_futhark()), expected);
+    // Tools that copy packages leave out files of git.
+    for folder in folders {
+        fs::remove_file(folder.join(".gitattributes")).unwrap();
+    }
+    assert_eq!(package.succeeds("run", &[], &no_futhark()), expected);
+    // Another change is still found; who has no compiler gets an advice.
+    fs::write(generated.join("stats-c/stats.h"), "\r\n").unwrap();
+    let words = ["stats-c/stats.h", "report it to its authors"];
+    assert_says(&package.fails(&no_futhark()), &words);
+}
+
 const UPDATE: (&str, &str) = ("FUTHARK_VENDOR", "update");
 const CHECK: (&str, &str) = ("FUTHARK_VENDOR", "check");
 

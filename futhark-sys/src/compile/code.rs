@@ -11,7 +11,7 @@ use super::error::{Error, ErrorKind};
 use super::files::Files;
 use super::paths::{read, write};
 use super::recording::Recording;
-use super::stored::{self, Stored, WARNINGS};
+use super::stored::{self, ATTRIBUTES, Stored, WARNINGS};
 use super::toolchain::{Toolchain, Vendor};
 
 pub(super) enum Code {
@@ -117,5 +117,6 @@ fn generate(
         return Err(Error::changing(build.source()));
     }
     write(&folder.join(WARNINGS), warnings)?;
+    write(&folder.join(ATTRIBUTES), "* -text\n")?;
     stored::describe(folder, build, sources, code.version())
 }

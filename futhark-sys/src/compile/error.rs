@@ -119,7 +119,8 @@ impl Error {
 
     pub(super) fn vendored(why: impl fmt::Display) -> Error {
         let message = format!(
-            "{why}.\nTo generate it, run `FUTHARK_VENDOR=update cargo build` where a Futhark compiler is installed"
+            "{why}.\nTo generate it, run `FUTHARK_VENDOR=update cargo build` where a Futhark compiler is installed. \
+             If this is a package of others, get it again as it was published, or report it to its authors"
         );
         Error::new(ErrorKind::Vendored, message)
     }

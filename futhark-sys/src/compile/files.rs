@@ -7,7 +7,7 @@ use super::error::{Error, ErrorKind};
 use super::facts;
 use super::hash::Hash;
 use super::lexer::{self, Kind};
-use super::paths::{canonical, folder_of, relative};
+use super::paths::{canonical, folder_of, plain_lines, relative};
 
 /// All files that the program `source` consists of, the main file first.
 ///
@@ -120,7 +120,7 @@ impl File {
         let file = File {
             name,
             path: path.to_owned(),
-            text: Hash::new().with(&bytes).hex(),
+            text: Hash::new().with(plain_lines(bytes)).hex(),
             code: Hash::new().with(lexer::normalized(&text)).hex(),
             stamp,
         };

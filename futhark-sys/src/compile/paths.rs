@@ -32,9 +32,22 @@ pub(super) fn relative(path: &Path, home: &Path) -> PathBuf {
     relative
 }
 
+/// The hash of a file; of a text, the hash with the ends of lines that the compiler writes.
 pub(super) fn hash_of(file: &Path) -> Result<String, Error> {
     let bytes = fs::read(file).map_err(|error| Error::io("read", file, error))?;
-    Ok(Hash::new().with(&bytes).hex())
+    Ok(Hash::new().with(plain_lines(bytes)).hex())
+}
+
+/// The text without the CR before each LF, which git adds in some checkouts. Other files, which contain NUL, stay as they are.
+pub(super) fn plain_lines(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.contains(&b'\r') && !bytes.contains(&0) {
+        let is_end = |index| bytes[index..].starts_with(b"\r\n");
+        bytes = (0..bytes.len())
+            .filter(|&i| !is_end(i))
+            .map(|i| bytes[i])
+            .collect();
+    }
+    bytes
 }
 
 /// Fails for a link, a folder, a FIFO or a device, which could block.
