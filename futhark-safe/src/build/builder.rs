@@ -176,16 +176,14 @@ impl Program {
             let value = std::env::var(format!("CARGO_CFG_TARGET_{name}"));
             value.unwrap_or_default()
         };
-        let system = (&*cfg("OS"), &*cfg("ENV"), &*cfg("POINTER_WIDTH"));
-        if !matches!(
-            system,
-            ("linux" | "macos", _, "64") | ("windows", "gnu", "64")
-        ) {
+        let system = (&*cfg("OS"), &*cfg("ENV"));
+        let libraries = libraries_of(system).filter(|_| cfg("POINTER_WIDTH") == "64");
+        let Some(libraries) = libraries else {
             return Err(self.error(format!(
                 "cannot compile for {target}: the supported systems are Linux, macOS and Windows \
                  (x86_64-pc-windows-gnu) with pointers of 64 bits"
             )));
-        }
+        };
         if self.native && self.variable("HOST")? != *target {
             return Err(self.error(format!(
                 "cannot compile for {target} with `native()`: it is for the processor of this machine; \
@@ -229,7 +227,7 @@ impl Program {
             let used = artifacts.iter().flat_map(Artifact::programs);
             cargo.extend(used.map(|file| watch(file)));
             warn(&artifacts[0], &mut cargo);
-            link(&artifacts, &target, &mut cargo);
+            link(&artifacts, libraries, &mut cargo);
             let programs: Vec<_> = artifacts.iter().map(Artifact::program).collect();
             let symbols: Vec<_> = artifacts.iter().map(|a| a.symbol().to_owned()).collect();
             let sources = artifacts[0].sources();
@@ -476,21 +474,36 @@ fn warn(artifact: &Artifact, cargo: &mut Vec<String>) {
     }
 }
 
-fn link(artifacts: &[Artifact], target: &str, cargo: &mut Vec<String>) {
+/// The supported systems, by `CARGO_CFG_TARGET_OS` and `_ENV` (empty: any other), and the libraries that the generated code
+/// needs beside what Rust links. Static and dynamic binaries need the same: no line has a kind of library, so rustc
+/// chooses it, as `crt-static` says. A static binary with dynamic libraries crashes before `main`.
+///
+/// Each row is a target of `tests/outside/targets.rs`, which `ci/full --only targets` runs.
+const SYSTEMS: [(&str, &str, &[&str]); 4] = [
+    // Parts of libc, which Rust links. The linker would find the libraries of glibc, with which the program crashes.
+    ("linux", "musl", &[]),
+    ("linux", "", &["m", "dl", "pthread"]),
+    // Part of the system library.
+    ("macos", "", &[]),
+    // Rust links them.
+    ("windows", "gnu", &[]),
+];
+
+/// The libraries of a system; `None` if it is not supported.
+fn libraries_of((os, env): (&str, &str)) -> Option<&'static [&'static str]> {
+    let mut rows = SYSTEMS.iter();
+    let row = rows.find(|row| row.0 == os && (row.1.is_empty() || row.1 == env));
+    row.map(|row| row.2)
+}
+
+fn link(artifacts: &[Artifact], libraries: &[&str], cargo: &mut Vec<String>) {
     for artifact in artifacts {
         let folder = artifact.folder().display();
         cargo.push(format!("rustc-link-search=native={folder}"));
         cargo.push(format!("rustc-link-lib=static={}", artifact.symbol()));
     }
-    // Part of the system library on macOS, and Rust links them on Windows. On musl they are part of libc, which Rust
-    // links. The linker would find those of glibc, and with them the program would crash. rustc chooses between static
-    // and dynamic libraries: a static binary with dynamic ones crashes before `main`.
-    let mut others = ["apple", "musl", "windows"].iter();
-    if !others.any(|system| target.contains(system)) {
-        for library in ["m", "dl", "pthread"] {
-            cargo.push(format!("rustc-link-lib={library}"));
-        }
-    }
+    let libraries = libraries.iter();
+    cargo.extend(libraries.map(|library| format!("rustc-link-lib={library}")));
 }
 
 /// Writes a file unless its content is the same, so that Cargo does not rebuild dependents.
@@ -507,6 +520,18 @@ fn write_if_changed(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_system_has_its_libraries() {
+        let glibc = Some(&["m", "dl", "pthread"][..]);
+        assert_eq!(libraries_of(("linux", "gnu")), glibc);
+        for others in [("linux", "musl"), ("macos", ""), ("windows", "gnu")] {
+            assert_eq!(libraries_of(others), Some(&[][..]), "{others:?}");
+        }
+        for refused in [("windows", "msvc"), ("freebsd", ""), ("", "")] {
+            assert_eq!(libraries_of(refused), None, "{refused:?}");
+        }
+    }
 
     #[test]
     fn a_module_needs_a_name_that_rust_accepts() {

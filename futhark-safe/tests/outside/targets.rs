@@ -26,6 +26,11 @@ const STATIC: Target = Target {
     rustflags: "-C target-feature=+crt-static",
 };
 
+const DYNAMIC: Target = Target {
+    rustflags: "-C target-feature=-crt-static",
+    ..STATIC
+};
+
 const MUSL: Target = Target {
     triple: "x86_64-unknown-linux-musl",
     cc: "musl-gcc",
@@ -250,6 +255,11 @@ fn a_static_binary_of_musl_computes_alike() {
 #[test]
 fn a_static_binary_of_glibc_computes_alike() {
     computes_alike(&STATIC);
+}
+
+#[test]
+fn a_dynamic_binary_of_glibc_computes_alike() {
+    computes_alike(&DYNAMIC);
 }
 
 #[test]
