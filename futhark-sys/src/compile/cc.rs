@@ -186,7 +186,7 @@ fn output_of(mut command: Command) -> Result<Result<(), String>, Error> {
             let text = output.stderr();
             let message = format!("{program}: {}\n{}", output.status, text.trim_end());
             match output.lacks_room() {
-                true => Err(Error::no_room(&message)),
+                true => Err(process::no_room(&message)),
                 false => Ok(Err(message)),
             }
         }

@@ -200,7 +200,7 @@ impl Compiler {
         if !output.status.success() {
             let text = output.stderr();
             return Err(match output.lacks_room() {
-                true => Error::no_room(&text),
+                true => process::no_room(&text),
                 false => Error::new(ErrorKind::Program, text.trim_end()),
             });
         }
@@ -232,7 +232,7 @@ impl Compiler {
         let said = format!("{path} (version {version}, {status}):\n{}", text.trim_end());
         let (kind, message) = match is_internal(output.status.code(), &text) {
             false => (ErrorKind::Program, format!("{REJECTED} {said}")),
-            true if output.lacks_room() => return Err(Error::no_room(&said)),
+            true if output.lacks_room() => return Err(process::no_room(&said)),
             true => (
                 ErrorKind::CompilerFailed,
                 format!("{FAILED} {said}\n{ADVICE}"),

@@ -5,8 +5,6 @@ use std::path::Path;
 
 use futhark_manifest::{Backend, Version, known};
 
-use super::process;
-
 /// The backends that a [`Build`](super::Build) supports.
 pub const BACKENDS: [Backend; 5] = [
     Backend::C,
@@ -123,15 +121,6 @@ impl Error {
              If this is a package of others, get it again as it was published, or report it to its authors"
         );
         Error::new(ErrorKind::Vendored, message)
-    }
-
-    pub(super) fn no_room(said: &str) -> Error {
-        let folder = std::env::temp_dir();
-        let message = format!(
-            "a compiler lacks memory or disk space, for its result or for temporary files in {} (TMPDIR): {said}",
-            folder.display()
-        );
-        process::unless_temporary_fails(Error::new(ErrorKind::Io, message))
     }
 
     /// A source file or a compiler is replaced again and again.

@@ -183,6 +183,16 @@ pub(super) fn unless_temporary_fails(error: Error) -> Error {
     }
 }
 
+/// A compiler [lacks room](Output::lacks_room).
+pub(super) fn no_room(said: &str) -> Error {
+    let folder = std::env::temp_dir();
+    let message = format!(
+        "a compiler lacks memory or disk space, for its result or for temporary files in {} (TMPDIR): {said}",
+        folder.display()
+    );
+    unless_temporary_fails(Error::new(ErrorKind::Io, message))
+}
+
 /// The text in a file; of a long one, the beginning and the end.
 fn text_of(file: &File) -> String {
     let read = || {
