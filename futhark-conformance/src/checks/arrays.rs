@@ -9,11 +9,13 @@ use crate::inputs::{Random, any_bits, edges};
 use crate::values::HostValue;
 use futhark_manifest::{ArrayType, ElemType, TypeKind};
 use futhark_safe::dynamic::{Array, Context, Value};
+use std::ops::RangeInclusive;
 
 /// Copies bit patterns to arrays of every type and back.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     each_type(env, cases, "arrays", |context, array, random| {
-        for shape in shapes(array.rank) {
+        let long = one_long(array.rank, random.usize(..array.rank), LONG, 1);
+        for shape in shapes(env, random, array.rank).into_iter().chain([long]) {
             keeps_array(context, &any_bits(random, array.elem, &shape))?;
         }
         let patterns = bit_patterns(random, array.elem, array.rank);
@@ -31,13 +33,15 @@ pub fn index(env: &Env<'_>, cases: &mut Cases<'_>) {
             skip!("this compiler version has no index operation");
         }
         let inner = distinct_extents(array.rank);
-        for shape in [&inner, &vec![1; array.rank], &vec![0; array.rank]] {
-            let contents = any_bits(random, array.elem, shape);
+        let long = one_long(array.rank, random.usize(..array.rank), LONG, 1);
+        for shape in shapes(env, random, array.rank).into_iter().chain([long]) {
+            let contents = any_bits(random, array.elem, &shape);
             let value = new_array(context, &contents)?;
-            inside(&value, &contents)?;
-            refuses_outside(&value, shape, !is_slow || *shape == inner)?;
+            let positions = positions(random, &shape);
+            inside(&value, &contents, &positions)?;
+            refuses_outside(&value, random, &shape, !is_slow || shape == inner)?;
             // The array and the context must still work after the errors.
-            inside(&value, &contents)?;
+            inside(&value, &contents, &positions)?;
         }
         Ok(())
     });
@@ -49,7 +53,7 @@ pub fn raw(env: &Env<'_>, cases: &mut Cases<'_>) {
         return;
     }
     each_type(env, cases, "raw", |context, array, random| {
-        for shape in shapes(array.rank) {
+        for shape in shapes(env, random, array.rank) {
             let contents = any_bits(random, array.elem, &shape);
             let value = new_array(context, &contents)?;
             let at = |stop: Stop| stop.at(&contents.type_text());
@@ -160,22 +164,53 @@ const NANS: [u64; 6] = [
     0x7f80_0001_ff80_1234,
 ];
 
+/// The lengths that each dimension has in turn: a power of two, which is a multiple of smaller ones, and a prime number.
+const LENGTHS: [usize; 2] = [1024, 1031];
+
+/// Further lengths of one dimension where transfers are fast: every short one, and random ones.
+const SHORT: RangeInclusive<usize> = 2..=33;
+const MAX_RANDOM: usize = 5000;
+
+/// A length beyond 16 bits.
+const LONG: usize = (1 << 16) + 16;
+
+/// An extent beyond 32 bits, of arrays without elements.
+const HUGE: usize = 1 << 33;
+
 /// Shapes of a rank: with a zero in each dimension and in all, with all extents 1, with different extents
-/// ([`distinct_extents`]), and with one long dimension.
-fn shapes(rank: usize) -> Vec<Vec<usize>> {
-    let with = |changed: usize, extent: usize, other: usize| {
-        (0..rank)
-            .map(|dim| if dim == changed { extent } else { other })
-            .collect::<Vec<_>>()
-    };
+/// ([`distinct_extents`]), with more than a few in the first dimensions, and with one long dimension.
+fn shapes(env: &Env<'_>, random: &mut Random, rank: usize) -> Vec<Vec<usize>> {
+    let mut shapes = shapes_of_any_device(rank);
+    if !env.device().is_slow() {
+        let dim = random.usize(..rank);
+        let further = [(); 3].map(|()| random.usize(34..MAX_RANDOM));
+        let further = further.into_iter().chain(SHORT);
+        shapes.extend(further.map(|length| one_long(rank, dim, length, 1)));
+    }
+    shapes
+}
+
+fn shapes_of_any_device(rank: usize) -> Vec<Vec<usize>> {
+    let large = [37, 29, 5, 3].into_iter().chain(std::iter::repeat(2));
     let mut shapes = vec![vec![0; rank], vec![1; rank], distinct_extents(rank)];
+    shapes.push(large.take(rank).collect());
     for dim in 0..rank {
-        shapes.push(with(dim, 0, 3));
-        shapes.push(with(dim, 1031, 1));
+        shapes.push(one_long(rank, dim, 0, 3));
+        if rank > 1 {
+            shapes.push(one_long(rank, dim, HUGE, 0));
+        }
+        shapes.extend(LENGTHS.map(|length| one_long(rank, dim, length, 1)));
     }
     shapes.sort();
     shapes.dedup();
     shapes
+}
+
+/// A shape with this extent in one dimension, and another one in the others.
+fn one_long(rank: usize, dim: usize, length: usize, other: usize) -> Vec<usize> {
+    let mut shape = vec![other; rank];
+    shape[dim] = length;
+    shape
 }
 
 /// A shape with extents above 1, of which the first four are different, so that swapping these dimensions gives another
@@ -186,11 +221,32 @@ fn distinct_extents(rank: usize) -> Vec<usize> {
         .collect()
 }
 
-fn inside(array: &Array, contents: &HostValue) -> CheckResult {
-    let count = contents.count();
-    // All elements of a small array, about a hundred of a larger one.
-    let step = count.div_ceil(128).max(1);
-    for flat in (0..count).step_by(step).chain(count.checked_sub(1)) {
+/// Row-major positions in an array of this shape: all of a small one. Of a larger one, about a hundred, and the first
+/// and the last indices of each dimension, with any index in the others.
+fn positions(random: &mut Random, shape: &[usize]) -> Vec<usize> {
+    const ALL: usize = 128;
+    const FIRST: usize = 20;
+    let count: usize = shape.iter().product();
+    let step = count.div_ceil(ALL).max(1);
+    let mut positions: Vec<usize> = (0..count)
+        .step_by(step)
+        .chain(count.checked_sub(1))
+        .collect();
+    if step > 1 {
+        for (dim, extent) in shape.iter().enumerate() {
+            let inner: usize = shape[dim + 1..].iter().product();
+            for index in (0..FIRST.min(*extent)).chain([extent - 1]) {
+                let other = random.usize(..count);
+                let own = other / inner % extent;
+                positions.push(other - own * inner + index * inner);
+            }
+        }
+    }
+    positions
+}
+
+fn inside(array: &Array, contents: &HostValue, positions: &[usize]) -> CheckResult {
+    for flat in positions.iter().copied() {
         let index = position(contents.shape(), flat);
         let scalar = array
             .index(&index)
@@ -208,8 +264,13 @@ fn inside(array: &Array, contents: &HostValue) -> CheckResult {
 }
 
 /// Indices outside must be refused: by futhark-safe, and by the C function if `ask_c` is set.
-fn refuses_outside(array: &Array, shape: &[usize], ask_c: bool) -> CheckResult {
-    for index in outside(shape) {
+fn refuses_outside(
+    array: &Array,
+    random: &mut Random,
+    shape: &[usize],
+    ask_c: bool,
+) -> CheckResult {
+    for index in outside(random, shape) {
         let mut accepted = array.index(&index);
         if ask_c {
             accepted = accepted.or(array.index_checked_by_c(&index));
@@ -222,16 +283,33 @@ fn refuses_outside(array: &Array, shape: &[usize], ask_c: bool) -> CheckResult {
     Ok(())
 }
 
-/// Indices outside of the bounds of an array, in each dimension.
-pub(super) fn outside(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> {
-    (0..shape.len()).flat_map(move |dim| {
-        let extent = i64::try_from(shape[dim]).unwrap_or(i64::MAX);
-        [extent, extent + 1, -1, i64::MAX, i64::MIN].map(|wrong| {
-            let mut index = vec![0; shape.len()];
+/// Indices outside of the bounds of an array, in each dimension, with any valid index in the others.
+pub(super) fn outside(random: &mut Random, shape: &[usize]) -> Vec<Vec<i64>> {
+    /// An index that is 0 in 32 bits.
+    const WRAPS: i64 = 1 << 32;
+    let mut all = Vec::new();
+    for (dim, extent) in shape.iter().enumerate() {
+        let extent = i64::try_from(*extent).unwrap_or(i64::MAX);
+        let wraps = WRAPS.max(extent);
+        for wrong in [
+            extent,
+            extent + 1,
+            -1,
+            -2,
+            extent + random.i64(2..1000),
+            wraps,
+            i64::MAX,
+            i64::MIN,
+        ] {
+            let valid = shape
+                .iter()
+                .map(|extent| random.usize(..(*extent).max(1)) as i64);
+            let mut index: Vec<i64> = valid.collect();
             index[dim] = wrong;
-            index
-        })
-    })
+            all.push(index);
+        }
+    }
+    all
 }
 
 /// Evaluates `$elements`, in which `$T` is the Rust type of `$elem`, and returns the bytes.
@@ -244,11 +322,15 @@ macro_rules! bytes_of {
         match $elem {
             $(ElemType::$name => {
                 type $T = $rust;
-                $elements.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>()
+                let mut bytes: Vec<u8> = Vec::new();
+                for x in $elements.iter() {
+                    bytes.extend_from_slice(&x.to_ne_bytes());
+                }
+                bytes
             })*
             ElemType::Bool => {
                 type $T = bool;
-                $elements.iter().map(|&x| u8::from(x)).collect()
+                $elements.iter().map(|&x: &bool| u8::from(x)).collect()
             }
         }
     };
@@ -306,7 +388,7 @@ mod tests {
     #[test]
     fn shapes_have_a_zero_in_every_dimension() {
         for rank in 1..=5 {
-            let shapes = shapes(rank);
+            let shapes = shapes_of_any_device(rank);
             assert!(shapes.iter().all(|shape| shape.len() == rank));
             for index in 0..rank {
                 assert!(shapes.iter().any(

@@ -12,6 +12,15 @@ use futhark_safe::dynamic::{Context, Opaque, Value};
 /// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
+/// The extent of each dimension of larger arrays of a rank.
+const fn larger(rank: usize) -> usize {
+    match rank {
+        1 => 48,
+        2 => 7,
+        _ => 4,
+    }
+}
+
 /// The number of values to make of each type. Two parts that are swapped may be equal by chance,
 /// but not in each of them.
 const ROUNDS: usize = 4;
@@ -54,20 +63,22 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
                 test.zip(&constructor, rank)?;
             }
             let ty = TypeRef::Type(id);
-            let value = test.maker(EXTENT).value(ty)?;
-            let whole = as_opaque(&value)?;
-            let shape = whole.shape()?;
-            if shape.len() != rank {
-                return Err(wrong_shape(&shape));
+            for extent in [EXTENT, larger(rank)] {
+                let value = test.maker(extent).value(ty)?;
+                let whole = as_opaque(&value)?;
+                let shape = whole.shape()?;
+                if shape.len() != rank {
+                    return Err(wrong_shape(&shape));
+                }
+                bounds(env, whole, &shape)?;
+                if opaque.ops.store.is_some() {
+                    bytes_of_elements(whole, &shape)?;
+                }
+                if can_be_made {
+                    test.made_of_elements((ty, elem), &value, &shape)?;
+                }
             }
-            bounds(whole, &shape)?;
-            if opaque.ops.store.is_some() {
-                bytes_of_elements(whole, &shape)?;
-            }
-            match can_be_made {
-                true => test.made_of_elements((ty, elem), &value, &shape),
-                false => Ok(()),
-            }
+            Ok(())
         });
     }
 }
@@ -116,14 +127,14 @@ impl<'a> Test<'a> {
     /// must refuse arrays of different sizes, without an effect on later calls.
     fn zip(&self, constructor: &Constructor<'_>, rank: usize) -> CheckResult {
         let types = constructor.parts();
-        for extent in [EXTENT, 1, 0] {
+        for extent in [EXTENT, larger(rank), 1, 0] {
             let at = |stop: Stop| stop.at(&format!("with {extent} elements in each dimension"));
             let whole = self.parts(constructor, extent).map_err(at)?;
             let shape = whole.shape()?;
             if !types.is_empty() && shape != vec![extent; rank] {
                 return Err(at(wrong_shape(&shape)));
             }
-            bounds(&whole, &shape).map_err(at)?;
+            bounds(self.env, &whole, &shape).map_err(at)?;
         }
         if types.len() < 2 {
             return Ok(());
@@ -190,8 +201,8 @@ impl<'a> Test<'a> {
 }
 
 /// An index out of bounds must be refused, by futhark-safe and by the library.
-fn bounds(whole: &Opaque, shape: &[usize]) -> CheckResult {
-    for index in outside(shape) {
+fn bounds(env: &Env<'_>, whole: &Opaque, shape: &[usize]) -> CheckResult {
+    for index in outside(&mut env.random("outside"), shape) {
         ensure!(
             whole.index_checked_by_c(&index).is_err() && whole.index(&index).is_err(),
             "index {index:?} of shape {shape:?} was accepted"

@@ -14,6 +14,9 @@ use std::ops::Range;
 /// The extent of each dimension of generated arrays.
 const EXTENT: usize = 3;
 
+/// The extent of larger arrays.
+const LARGE: usize = 16;
+
 /// Runs cases for every type that can be stored and restored.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let program = env.program();
@@ -59,7 +62,7 @@ fn is_array_of_units(program: &Program, ty: TypeRef) -> bool {
 
 /// A restored value must be equal to the original, and store the same bytes.
 fn there_and_back(env: &Env<'_>, context: &Context, ty: TypeRef) -> CheckResult {
-    for extent in [EXTENT, 1, 0] {
+    for extent in [EXTENT, LARGE, 1, 0] {
         let value = match make(env, context, ty, extent) {
             Ok(value) => value,
             // Some types have no empty values.

@@ -59,10 +59,13 @@ pub fn small(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue 
 /// Random bit patterns for the elements; booleans are 0 or 1.
 #[must_use]
 pub fn any_bits(random: &mut Random, elem: ElemType, shape: &[usize]) -> HostValue {
-    generate(elem, shape, || match elem {
-        ElemType::Bool => random.bool().into(),
-        _ => random.u64(..),
-    })
+    let count: usize = shape.iter().product();
+    let mut bytes = vec![0; count * elem.size()];
+    random.fill(&mut bytes);
+    if elem == ElemType::Bool {
+        bytes.iter_mut().for_each(|byte| *byte &= 1);
+    }
+    HostValue::new(elem, shape.to_vec(), bytes)
 }
 
 /// A value from the bits of each element.
