@@ -92,7 +92,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             bridge.case(cases, &case, || bridge.parts_and_whole(of));
         }
     }
-    answers::measure(env, cases, NAME, &entries, false);
+    answers::measure(env, cases, NAME, &entries);
     for entry in &entries {
         for (argument, input) in entry.consumed() {
             for way in ways(program, entry, argument) {

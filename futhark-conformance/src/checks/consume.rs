@@ -22,7 +22,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let consuming: Vec<_> = entries
         .filter(|entry| entry.consumed().next().is_some())
         .collect();
-    answers::measure(env, cases, "consume", &consuming, false);
+    answers::measure(env, cases, "consume", &consuming);
     for entry in consuming {
         for (argument, input) in entry.consumed() {
             for way in ways(program, entry, argument) {

@@ -2,7 +2,7 @@
 //! next call.
 
 use crate::blocks::{Case, ErrorPattern};
-use crate::harness::answers::{self, Answer, again, arguments, by_size};
+use crate::harness::answers::{self, Answers, again, arguments, by_size};
 use crate::harness::calls::{self, download, elem_of, message_of, upload, upload_all};
 use crate::harness::cases::{Cases, CheckResult, Stop, ensure, mismatch, skip};
 use crate::harness::env::Env;
@@ -39,7 +39,7 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     };
     let mut entries: Vec<_> = by_size(env).into_iter().take(entries).collect();
     entries.retain(|entry| dimensions(env, entry).next().is_some());
-    answers::measure(env, cases, "errors", &entries, false);
+    answers::measure(env, cases, "errors", &entries);
     for entry in entries {
         let case = format!("sizes of {}", entry.name);
         cases.run_in_context(env, "errors", &case, |context| sizes(env, context, entry));
@@ -48,8 +48,9 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let failing = test_cases.filter_map(|case| Some((case, case.expected_error()?)));
     for (case, pattern) in failing.take(most) {
         let name = format!("call {}", case.title());
+        let entries = answers::choose(env, cases, "errors", &name);
         cases.run_in_context(env, "errors", &name, |context| {
-            failing_call(env, context, case, pattern)
+            failing_call(env, context, case, pattern, &entries)
         });
     }
     // futhark-safe copies booleans to validate them, so their allocation fails outside of the
@@ -57,8 +58,9 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     let mut arrays = program.types().iter().filter_map(|ty| ty.as_array());
     let first = arrays.find(|array| array.elem != ElemType::Bool);
     if let Some(array) = first.filter(|_| !program.backend.is_gpu()) {
+        let entries = answers::choose(env, cases, "errors", "out of memory");
         cases.run_in_context(env, "errors", "out of memory", |context| {
-            out_of_memory(env, context, array)
+            out_of_memory(env, context, array, &entries)
         });
     }
 }
@@ -77,7 +79,7 @@ fn dimensions<'a>(
 
 /// Enlarges each array by one in each dimension.
 fn sizes(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult {
-    let before = Answer::from_call(env, context, entry);
+    let before = Answers::from_calls(env, context, &[entry]);
     let most = if env.device().is_slow() { 1 } else { MAX_SIZES };
     let dimensions: Vec<_> = dimensions(env, entry).take(most).collect();
     let begun = Instant::now();
@@ -153,13 +155,14 @@ fn failing_call(
     context: &Context,
     case: &Case,
     pattern: &ErrorPattern,
+    entries: &[&EntryPoint],
 ) -> CheckResult {
     let program = env.program();
     let entry = program
         .entry(&case.entry)
         .ok_or_else(|| Stop::skip("the program has no such entry point"))?;
     let inputs = on_host(env, entry, &case.input)?;
-    let before = Answer::from_any_call(env, context);
+    let before = Answers::from_calls(env, context, entries);
     let mut kind = None;
     let begun = Instant::now();
     // The second call waits by reading a result.
@@ -239,8 +242,13 @@ fn report(
 }
 
 /// Creates an array above a memory limit, which is restored after the call.
-fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> CheckResult {
-    let before = Answer::from_any_call(env, context);
+fn out_of_memory(
+    env: &Env<'_>,
+    context: &Context,
+    array: &ArrayType,
+    entries: &[&EntryPoint],
+) -> CheckResult {
+    let before = Answers::from_calls(env, context, entries);
     let mut shape = vec![1; array.rank];
     shape[0] = TOO_MUCH / array.elem.size();
     // The pages are never written, so they use no memory.
@@ -263,7 +271,7 @@ fn out_of_memory(env: &Env<'_>, context: &Context, array: &ArrayType) -> CheckRe
 }
 
 /// After an error, a call must give the same results as before.
-fn after_error(before: CheckResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
+fn after_error(before: CheckResult<Answers<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
     again(&before, env, context).map_err(|stop| stop.at("after the error"))
 }
 

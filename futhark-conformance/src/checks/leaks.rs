@@ -1,8 +1,8 @@
 //! The check `leaks`: repeated operations do not increase the memory of the process.
 
 use crate::blocks::Case;
-use crate::harness::answers::{self, Answer, arguments, by_size};
-use crate::harness::calls::{self, download, upload, upload_all};
+use crate::harness::answers::{self, Answers, arguments, by_size};
+use crate::harness::calls::{self, upload_all};
 use crate::harness::cases::{Cases, CheckResult, Stop, skip};
 use crate::harness::content::{Content, Reading};
 use crate::harness::env::{Env, locked};
@@ -21,19 +21,21 @@ use std::time::{Duration, Instant};
 /// the page management of an allocator does not.
 const MEASUREMENTS: usize = 13;
 
-/// The growth in bytes between two measurements that is ignored, about two pages.
-const NOISE: u64 = 8 << 10;
-
-/// The most repetitions between two measurements, a round.
-const MAX_REPETITIONS: usize = 1500;
-/// The time after which fewer repetitions suffice, but not fewer than [`MIN_REPETITIONS`].
+/// The fewest repetitions between two measurements, a round, unless they take too long. With these, a leak of five
+/// bytes of the heap per repetition touches a new page in every round.
+const MIN_REPETITIONS: u32 = 1000;
+/// The most repetitions of a round, if they take no longer than [`USUAL_ROUND`].
+const MAX_REPETITIONS: u32 = 1500;
 const USUAL_ROUND: Duration = Duration::from_millis(5);
-
-/// The fewest repetitions of a round, unless they take too long. With these, the smallest leak, 32
-/// bytes of the heap, exceeds the noise, also on a busy machine.
-const MIN_REPETITIONS: usize = 500;
 /// The time after which even fewer suffice.
 const MAX_ROUND: Duration = Duration::from_millis(100);
+
+/// The most repetitions of the first, shorter round, and its time.
+const WARM_UP: u32 = 90;
+const MAX_WARM_UP: Duration = Duration::from_millis(10);
+
+/// The number of files that may be open after a round and were not before.
+const MANY_FILES: usize = 16;
 
 /// If one repetition takes longer, in seconds, the case is skipped.
 const MAX_REPETITION: f64 = 0.25;
@@ -41,7 +43,7 @@ const MAX_REPETITION: f64 = 0.25;
 /// The number of entry points to call repeatedly.
 const MAX_ENTRIES: usize = 12;
 
-/// The size of arrays: one leaked array is at least a page.
+/// The size of the largest arrays: one that is leaked is at least a page.
 const BYTES: usize = 8 << 10;
 
 /// Repeats every kind of operation, on host backends only: device memory is not memory of this
@@ -51,12 +53,16 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     if program.backend.is_gpu() {
         return;
     }
+    let entries = answers::choose(env, cases, "leaks", "contexts");
     cases.run("leaks", "contexts", || {
         let context = env.new_context()?;
-        let answer = Answer::from_any_call(env, &context).ok();
+        let entries = &entries[..entries.len().min(1)];
+        let answer = Answers::from_calls(env, &context, entries).ok();
         drop(context);
         ensure_no_growth(|| {
             let context = env.new_context()?;
+            context.report()?;
+            context.clear_caches()?;
             answer
                 .iter()
                 .try_for_each(|answer| answer.ask_again(env, &context))
@@ -65,18 +71,37 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     // Each type has its own C functions.
     for ty in program.types() {
         let Some(array) = ty.as_array() else { continue };
-        let mut shape = vec![1; array.rank];
-        shape[0] = BYTES / array.elem.size();
-        let contents = any_bits(&mut env.random("leaks"), array.elem, &shape);
+        // In turn, because a leak may depend on the size.
+        let shapes = [BYTES / array.elem.size(), 0, 1].map(|length| {
+            let mut shape = vec![1; array.rank];
+            shape[0] = length;
+            shape
+        });
+        let random = &mut env.random("leaks");
+        let contents = shapes.map(|shape| any_bits(random, array.elem, &shape));
+        let mut next = contents.iter().cycle();
         cases.run_in_context(env, "leaks", &format!("arrays {}", ty.name), |context| {
             ensure_no_growth(|| {
-                let value = upload(context, &contents)?;
-                download(&value).map(drop)
+                let contents = next.next().expect("a cycle has no end");
+                let value =
+                    context.array_from_bytes(array.elem, contents.shape(), contents.bytes())?;
+                value.to_bytes()?;
+                // Of an empty array, this is an error.
+                if array.ops.index.is_some() {
+                    let _ = value.index_checked_by_c(&vec![0; array.rank]);
+                }
+                Ok(())
             })
         });
     }
-    let entries: Vec<_> = by_size(env).into_iter().take(MAX_ENTRIES).collect();
-    answers::measure(env, cases, "leaks", &entries, false);
+    let mut entries = by_size(env);
+    let first = entries.len().checked_sub(MAX_ENTRIES).map_or(0, |left| {
+        // Each seed leaves out others.
+        env.random("leaks").usize(..=left)
+    });
+    entries = entries.split_off(first);
+    entries.truncate(MAX_ENTRIES);
+    answers::measure(env, cases, "leaks", &entries);
     for entry in entries {
         let case = format!("calls of {}", entry.name);
         cases.run_in_context(env, "leaks", &case, |context| {
@@ -84,9 +109,20 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
             if let Err(error) = first {
                 skip!("the entry point accepts no known arguments: {error}");
             }
-            ensure_no_growth(|| {
-                calls::call(context, entry, &mut arguments(env, context, entry)?)?;
+            let call = |is_empty: bool| -> CheckResult {
+                let mut values = match is_empty {
+                    true => Maker::new(env, context, "leaks", 0).arguments(entry)?,
+                    false => arguments(env, context, entry)?,
+                };
+                calls::call(context, entry, &mut values)?;
                 Ok(())
+            };
+            // If it accepts empty arrays, every other call has them.
+            let accepts_empty = env.unchecked.is_none() && call(true).is_ok();
+            let mut is_empty = false;
+            ensure_no_growth(|| {
+                is_empty = accepts_empty && !is_empty;
+                call(is_empty)
             })
         });
     }
@@ -128,10 +164,14 @@ fn failing_calls(env: &Env<'_>, cases: &mut Cases<'_>) {
     }
 }
 
-/// Repeats all operations on values of an opaque type.
+/// Repeats all operations on values of an opaque type, also on values with empty arrays, if there are such.
 fn values(env: &Env<'_>, context: &Context, id: TypeId, ops: &OpaqueOps) -> CheckResult {
-    let mut maker = Maker::new(env, context, "leaks", 2);
+    let [mut some, mut none] = [2, 0].map(|extent| Maker::new(env, context, "leaks", extent));
+    let has_empty = none.value(TypeRef::Type(id)).is_ok();
+    let mut is_empty = false;
     ensure_no_growth(|| {
+        is_empty = has_empty && !is_empty;
+        let maker = if is_empty { &mut none } else { &mut some };
         // A new value each time, because a reference too many shows as a leak only once the value is freed.
         let value = maker.value(TypeRef::Type(id))?;
         // Reads all parts.
@@ -148,20 +188,22 @@ fn ensure_no_growth(mut work: impl FnMut() -> CheckResult) -> CheckResult {
     soak()?;
     // The first round fills caches, and sets the number of repetitions for the other rounds.
     let begun = Instant::now();
-    let mut times = 0;
-    let mut limit = MAX_ROUND;
-    while times == 0 || times < MAX_REPETITIONS && begun.elapsed() <= limit {
+    let mut times: u32 = 0;
+    while times == 0 || times < WARM_UP && begun.elapsed() <= MAX_WARM_UP {
         work()?;
         times += 1;
-        if times == MIN_REPETITIONS {
-            limit = USUAL_ROUND;
-        }
     }
-    let seconds = begun.elapsed().as_secs_f64();
-    if times == 1 && seconds > MAX_REPETITION {
-        let seconds = answers::duration(seconds);
+    let one = begun.elapsed() / times;
+    if times == 1 && one.as_secs_f64() > MAX_REPETITION {
+        let seconds = answers::duration(one.as_secs_f64());
         skip!("too slow for this check: one repetition takes {seconds}");
     }
+    let within = |round: Duration| (round.as_nanos() / one.as_nanos().max(1)) as u32;
+    let usual = within(USUAL_ROUND).clamp(MIN_REPETITIONS, MAX_REPETITIONS);
+    let times = usual.min(within(MAX_ROUND)).max(1);
+    let files = open_files();
+    // The first question takes memory itself.
+    resident()?;
     let mut before = resident()?;
     let mut least = u64::MAX;
     for _ in 1..MEASUREMENTS {
@@ -169,8 +211,15 @@ fn ensure_no_growth(mut work: impl FnMut() -> CheckResult) -> CheckResult {
             work()?;
         }
         let now = resident()?;
+        let opened = open_files().saturating_sub(files);
+        if opened > MANY_FILES {
+            return Err(Stop::Fail {
+                cause: Cause::Leak,
+                message: format!("{times} repetitions left {opened} files open"),
+            });
+        }
         least = least.min(now.saturating_sub(before));
-        if least <= NOISE {
+        if least == 0 {
             return Ok(());
         }
         before = now;
@@ -180,7 +229,7 @@ fn ensure_no_growth(mut work: impl FnMut() -> CheckResult) -> CheckResult {
         message: format!(
             "memory grew by at least {least} bytes in each of {} rounds of {times} repetitions: {} bytes per repetition",
             MEASUREMENTS - 1,
-            least / times as u64
+            least / u64::from(times)
         ),
     })
 }
@@ -215,6 +264,11 @@ fn soak() -> CheckResult {
         }
     }
     Ok(())
+}
+
+/// The number of open files; 0 where the system does not tell it.
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 fn resident() -> CheckResult<u64> {

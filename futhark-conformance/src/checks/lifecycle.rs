@@ -1,13 +1,16 @@
 //! The check `lifecycle`: creation, use and end of contexts, and the lifetime of values.
 
 use crate::compare::{Within, compare};
-use crate::harness::answers::{self, Answer, again, by_size};
+use crate::harness::answers::{self, Answers, again};
 use crate::harness::calls::{download, upload};
-use crate::harness::cases::{Cases, CheckResult, Stop};
+use crate::harness::cases::{Cases, CheckResult, Stop, ensure};
 use crate::harness::env::Env;
 use crate::inputs::any_bits;
 use crate::values::HostValue;
+use futhark_manifest::EntryPoint;
 use futhark_safe::dynamic::{Context, Value};
+use std::fs;
+use std::hint::black_box;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,9 +22,10 @@ const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
 /// The check: its cases between those of [`super::check_in_context`], which run even if it is not selected.
 pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
-    answers::measure(env, cases, "lifecycle", &by_size(env), true);
-    cases.run("lifecycle", "many in a row", || many(env));
-    cases.run("lifecycle", "two at once", || two(env));
+    let entries = answers::choose(env, cases, "lifecycle", MANY);
+    cases.run("lifecycle", MANY, || many(env, &entries));
+    let entries = answers::choose(env, cases, "lifecycle", TWO);
+    cases.run("lifecycle", TWO, || two(env, &entries));
     cases.run("lifecycle", "a value outlives its context's handle", || {
         let contents = sample(env)?;
         let context = env.new_context()?;
@@ -29,29 +33,93 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
         drop(context);
         has(&value, &contents)
     });
-    cases.run_in_context(env, "lifecycle", "clear caches", |context| {
-        let before = Answer::from_any_call(env, context);
+    let mut run = |case: &str, body: &dyn Fn(&Context, Before<'_>) -> CheckResult| {
+        let entries = answers::choose(env, cases, "lifecycle", case);
+        cases.run_in_context(env, "lifecycle", case, |context| {
+            body(context, Answers::from_calls(env, context, &entries))
+        });
+    };
+    run("clear caches", &|context, before| {
         for _ in 0..2 {
             context.clear_caches()?;
             keeps_array(env, context)?;
         }
         again(&before, env, context)
     });
-    cases.run_in_context(env, "lifecycle", "another thread", |context| {
-        another_thread(env, context)
+    run("another thread", &|context, before| {
+        another_thread(env, context, &before)
     });
     if env.device().supports_threads() {
-        cases.run_in_context(env, "lifecycle", "threads", |context| threads(env, context));
+        run("threads", &|context, before| threads(env, context, &before));
     }
 }
 
+/// What a library must leave as it is in its process, each with its name.
+#[derive(Debug)]
+pub struct ProcessState(Vec<(String, String)>);
+
+/// The state of this process: its streams and its folder; on the host, where no driver may change them, also its
+/// environment, the files that it creates, its signals, and the rounding of floats.
+pub fn process_state(env: &Env<'_>) -> ProcessState {
+    let mut state: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| state.push((name.to_owned(), value));
+    for (number, name) in ["standard input", "standard output", "standard error"]
+        .iter()
+        .enumerate()
+    {
+        let target = fs::read_link(format!("/proc/self/fd/{number}"));
+        add(
+            name,
+            target.map_or_else(|_| "closed".to_owned(), |path| format!("{path:?}")),
+        );
+    }
+    add(
+        "current folder",
+        format!("{:?}", std::env::current_dir().ok()),
+    );
+    if !env.program().backend.is_gpu() {
+        add("environment", format!("{:?}", std::env::vars_os()));
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        for name in ["Umask", "SigBlk", "SigIgn", "SigCgt"] {
+            let line = status.lines().find(|line| line.starts_with(name));
+            add(name, line.unwrap_or_default().to_owned());
+        }
+        let third = |sign: f64| black_box(sign) / black_box(3.0);
+        let subnormal = black_box(f64::MIN_POSITIVE) / black_box(2.0);
+        add(
+            "arithmetic of floats",
+            format!("{:?}", [third(1.0), third(-1.0), subnormal]),
+        );
+    }
+    ProcessState(state)
+}
+
+impl ProcessState {
+    /// Compares with the state now.
+    pub fn is_still(&self, env: &Env<'_>) -> CheckResult {
+        for ((name, before), (_, now)) in self.0.iter().zip(&process_state(env).0) {
+            ensure!(
+                before == now,
+                "the {name} of the process was {before}, and is {now} after all checks"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The results of calls before a case.
+type Before<'a> = CheckResult<Answers<'a>>;
+
+const MANY: &str = "many in a row";
+const TWO: &str = "two at once";
+
 /// Creates, uses and closes contexts, one after another.
-fn many(env: &Env<'_>) -> CheckResult {
+fn many(env: &Env<'_>, entries: &[&EntryPoint]) -> CheckResult {
     let begun = Instant::now();
     // On a simulated device a call takes longer than many contexts.
     let before = match env.device().is_slow() {
         true => Err(Stop::skip("calls are slow")),
-        false => Answer::from_any_call(env, &*env.context()?),
+        false => Answers::from_calls(env, &*env.context()?, entries),
     };
     for number in 0..IN_A_ROW {
         if number > 0 && begun.elapsed() > LONG_ENOUGH {
@@ -65,19 +133,22 @@ fn many(env: &Env<'_>) -> CheckResult {
     Ok(())
 }
 
-/// Uses two contexts, one of which is freed first.
-fn two(env: &Env<'_>) -> CheckResult {
-    let (first, second) = (env.new_context()?, env.new_context()?);
-    let before = Answer::from_any_call(env, &first);
+/// Uses a context alone, then two, then the one that was not freed.
+fn two(env: &Env<'_>, entries: &[&EntryPoint]) -> CheckResult {
+    env.forget_context();
+    let first = env.new_context()?;
+    let before = Answers::from_calls(env, &first, entries);
     keeps_array(env, &first)?;
+    let second = env.new_context()?;
     works(env, &second, &before).map_err(|stop| stop.at("the second context"))?;
+    works(env, &first, &before).map_err(|stop| stop.at("the first context"))?;
     drop(first);
     works(env, &second, &before).map_err(|stop| stop.at("after the first context was freed"))
 }
 
 /// Uses and frees a value on another thread than the one that created it, in both directions, one
 /// thread at a time.
-fn another_thread(env: &Env<'_>, context: &Context) -> CheckResult {
+fn another_thread(env: &Env<'_>, context: &Context, before: &Before<'_>) -> CheckResult {
     let contents = sample(env)?;
     let mine = upload(context, &contents)?;
     let theirs = elsewhere(|| {
@@ -87,27 +158,24 @@ fn another_thread(env: &Env<'_>, context: &Context) -> CheckResult {
     })?;
     has(&theirs, &contents)?;
     drop(theirs);
-    let before = Answer::from_any_call(env, context);
-    let answered = elsewhere(|| again(&before, env, context));
+    let answered = elsewhere(|| again(before, env, context));
     answered.map_err(|stop| stop.at("on another thread"))?;
     keeps_array(env, context)
 }
 
 /// Uses several threads at a time: on one context, then each on its own context.
-fn threads(env: &Env<'_>, context: &Context) -> CheckResult {
+fn threads(env: &Env<'_>, context: &Context, before: &Before<'_>) -> CheckResult {
     const THREADS: usize = 3;
     const ROUNDS: usize = 5;
     /// The duration of a call, in seconds, above which each thread makes only one.
     const LONG: f64 = 0.05;
-    let before = Answer::from_any_call(env, context);
-    let rounds = match &before {
-        Ok(before) if answers::seconds(env, before.entry) > LONG => 1,
-        _ => ROUNDS,
-    };
+    let entries = before.iter().flat_map(Answers::entries);
+    let seconds: f64 = entries.map(|entry| answers::seconds(env, entry)).sum();
+    let rounds = if seconds > LONG { 1 } else { ROUNDS };
     let work = |own: bool| {
         let fresh = own.then(|| env.new_context()).transpose()?;
         let context = fresh.as_ref().unwrap_or(context);
-        (0..rounds).try_for_each(|_| works(env, context, &before))
+        (0..rounds).try_for_each(|_| works(env, context, before))
     };
     for (own, contexts) in [(false, "on one context"), (true, "each on its own context")] {
         let results: CheckResult<Vec<()>> = thread::scope(|scope| {
@@ -131,7 +199,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, CheckResult<T>>) -> CheckResult<T> {
 }
 
 /// A context must keep arrays, and give the same results as before.
-fn works(env: &Env<'_>, context: &Context, before: &CheckResult<Answer<'_>>) -> CheckResult {
+fn works(env: &Env<'_>, context: &Context, before: &Before<'_>) -> CheckResult {
     keeps_array(env, context)?;
     again(before, env, context)
 }

@@ -158,6 +158,7 @@ pub fn compile_and_check(build: &Build, blocks: &TestBlocks, cases: &mut Cases<'
 /// Runs the checks that need a context: those of which a case may be selected. The start of `lifecycle` always runs
 /// (`Cases::run_always`), because the others need it.
 pub fn check_in_context(env: &Env<'_>, cases: &mut Cases<'_>) {
+    let process = lifecycle::process_state(env);
     // Without a context, only the start error itself can be checked.
     if !start(env, cases) {
         skip_in_context(cases, "no context can be created");
@@ -171,7 +172,7 @@ pub fn check_in_context(env: &Env<'_>, cases: &mut Cases<'_>) {
     // The emulated HIP device reports leaks when the shared context is dropped. Reported only if it fails.
     cases.run_quietly("lifecycle", "end", None, || {
         env.forget_context();
-        Ok(())
+        process.is_still(env)
     });
 }
 

@@ -1,9 +1,9 @@
 //! The check `settings`: the settings of a context change how it works, and never its results.
 
-use crate::harness::answers::{self, Answer, by_size};
+use crate::harness::answers::{self, Answers};
 use crate::harness::cases::{Cases, CheckResult, Stop, ensure, mismatch, skip};
 use crate::harness::env::Env;
-use futhark_manifest::TypeRef;
+use futhark_manifest::EntryPoint;
 use futhark_safe::dynamic::Context;
 use futhark_safe::{Config, ErrorKind};
 use serde_json::Value as Json;
@@ -26,23 +26,28 @@ pub fn check(env: &Env<'_>, cases: &mut Cases<'_>) {
     if env.device().has_costly_contexts() && program.entries().len() > MAX_ENTRIES_COSTLY {
         return;
     }
-    answers::measure(env, cases, "settings", &by_size(env), true);
-    cases.run("settings", "profiling", || profiling(env));
-    cases.run("settings", "logging and debugging", || {
-        same_with(env, env.config().logging(true))?;
-        same_with(env, env.config().debugging(true))
+    let mut run = |case: &str, body: &dyn Fn(&Calls<'_>) -> CheckResult| {
+        let entries = answers::choose(env, cases, "settings", case);
+        cases.run("settings", case, || body(&Calls { env, entries }));
+    };
+    run("profiling", &profiling);
+    run("logging and debugging", &|calls| {
+        calls.same_with(env.config().logging(true))?;
+        calls.same_with(env.config().debugging(true))
     });
     if program.backend.has_threads() {
-        cases.run("settings", "number of threads", || {
-            for threads in [1, 2, 5] {
-                same_with(env, env.config().num_threads(threads))
+        run("number of threads", &|calls| {
+            let any = env.random("threads").usize(3..9);
+            for threads in [1, 2, any] {
+                calls
+                    .same_with(env.config().num_threads(threads))
                     .map_err(|stop| stop.at(&format!("{threads} threads")))?;
             }
             Ok(())
         });
     }
-    cases.run("settings", "tuning parameters", || tuning(env));
-    cases.run("settings", "cache file", || cache(env));
+    run("tuning parameters", &tuning);
+    run("cache file", &cache);
 }
 
 /// A parameter that the library lacks must be refused, and have no effect.
@@ -59,19 +64,32 @@ fn unknown(env: &Env<'_>) -> CheckResult {
     env.context()?.sync().map_err(Stop::from)
 }
 
-/// A context with other settings must give the same results as one without.
-fn same_with(env: &Env<'_>, config: Config) -> CheckResult {
-    let before = Answer::from_any_call(env, &*env.context()?)?;
-    let context = Context::new(env.library, &config)?;
-    before.ask_again(env, &context)?;
-    context.close().map_err(|(_, error)| error.into())
+/// The calls of one case.
+struct Calls<'a> {
+    env: &'a Env<'a>,
+    entries: Vec<&'a EntryPoint>,
+}
+
+impl<'a> Calls<'a> {
+    /// The calls in the shared context, and their results.
+    fn made(&self) -> CheckResult<Answers<'a>> {
+        Answers::from_calls(self.env, &*self.env.context()?, &self.entries)
+    }
+
+    /// A context with other settings must give the same results as one without.
+    fn same_with(&self, config: Config) -> CheckResult {
+        let before = self.made()?;
+        let context = Context::new(self.env.library, &config)?;
+        before.ask_again(self.env, &context)?;
+        context.close().map_err(|(_, error)| error.into())
+    }
 }
 
 /// The report must be JSON, with the memory in use, and with events if profiling is on.
-fn profiling(env: &Env<'_>) -> CheckResult {
-    let plain = env.context()?;
-    let before = Answer::from_any_call(env, &plain)?;
-    events(&plain.report()?)?;
+fn profiling(calls: &Calls<'_>) -> CheckResult {
+    let env = calls.env;
+    let before = calls.made()?;
+    events(&env.context()?.report()?)?;
     let context = Context::new(env.library, &env.config().profiling(true))?;
     // Creating the context has computed the constants of the program.
     events(&context.report()?)?;
@@ -79,12 +97,7 @@ fn profiling(env: &Env<'_>) -> CheckResult {
     let collected = events(&context.report()?)?;
     // Every operation of a device is an event; on the host only parallel loops are. Empty arrays
     // may cause no event.
-    let entry = before.entry;
-    let results = entry.outputs.iter().map(|output| output.ty);
-    let mut types = entry.inputs.iter().map(|input| input.ty).chain(results);
-    let on_device = env.program().backend.is_gpu()
-        && types.any(|ty| !matches!(ty, TypeRef::Scalar(_)))
-        && !before.is_empty();
+    let on_device = env.program().backend.is_gpu() && before.has_elements();
     if on_device && collected == 0 {
         mismatch!("the report contains no event of the device");
     }
@@ -128,7 +141,8 @@ fn events(report: &str) -> CheckResult<usize> {
 
 /// The parameters must be those of the manifest. All can be set at once, without an effect on the
 /// next context.
-fn tuning(env: &Env<'_>) -> CheckResult {
+fn tuning(calls: &Calls<'_>) -> CheckResult {
+    let env = calls.env;
     let context = env.context()?;
     let parameters = context.tuning_params();
     for entry in env.program().entries() {
@@ -146,8 +160,9 @@ fn tuning(env: &Env<'_>) -> CheckResult {
     let set = parameters.iter().fold(env.config(), |config, param| {
         config.tuning_param(param.name(), value_of(param.class()))
     });
-    same_with(env, set)?;
-    same_with(env, env.config())
+    calls.same_with(set)?;
+    calls
+        .same_with(env.config())
         .map_err(|stop| stop.at("in the next context, without these settings"))
 }
 
@@ -165,7 +180,8 @@ fn value_of(class: &str) -> u32 {
 }
 
 /// The cache file must be written and used. Backends without kernels must not touch it.
-fn cache(env: &Env<'_>) -> CheckResult {
+fn cache(calls: &Calls<'_>) -> CheckResult {
+    let env = calls.env;
     let folder = tempfile::tempdir()?;
     let new = folder.path().join("cache");
     // The first context of this run wrote a file; another one would take as long. The emulated device caches
@@ -174,7 +190,8 @@ fn cache(env: &Env<'_>) -> CheckResult {
     let first = env.cache.as_ref().filter(|_| costly);
     let file = first.unwrap_or(&new);
     let with = |what: &str| {
-        same_with(env, env.device().config().cache_file(file)).map_err(|stop| stop.at(what))
+        let cached = env.device().config().cache_file(file);
+        calls.same_with(cached).map_err(|stop| stop.at(what))
     };
     if !env.device().compiles_kernels() {
         std::fs::write(file, "the user's own")?;

@@ -4,15 +4,18 @@
 //! The arguments of a test block may make a call slow. [`measure`] therefore tries them once, in a case
 //! with a budget, and then generated arguments, which are small. Checks use the cheaper ones, and skip an
 //! entry point that is slow with both.
+//!
+//! A case that may call any entry point calls those that [`choose`] returns.
 
-use super::calls::{self, download, upload_all};
+use super::calls::{self, upload_all};
 use super::cases::{Cases, CheckResult, Stop, skip};
+use super::content::Content;
 use super::env::{Env, locked};
 use super::make::Maker;
 use super::test_cases::known_inputs;
-use crate::compare::{Within, compare};
+use crate::compare::Within;
 use crate::values::HostValue;
-use futhark_manifest::EntryPoint;
+use futhark_manifest::{EntryPoint, Program, TypeRef};
 use futhark_safe::ErrorKind;
 use futhark_safe::dynamic::{Context, Value};
 use std::collections::BTreeMap;
@@ -37,14 +40,17 @@ pub struct Cost {
     seconds: f64,
 }
 
-/// The measured entry points.
-pub type Costs = Mutex<BTreeMap<String, Cost>>;
+/// The measured entry points; `None` for one whose calls failed.
+pub type Costs = Mutex<BTreeMap<String, Option<Cost>>>;
 
 /// The duration in seconds up to which calls may be repeated at will.
 const CHEAP: f64 = 0.1;
 
 /// The duration in seconds up to which calls may be repeated a few times.
 const BEARABLE: f64 = 0.5;
+
+/// The duration of the calls of one case in seconds, after which it calls no further entry point.
+const ENOUGH: f64 = 0.02;
 
 /// The time limit of a first call in seconds, which may load code.
 const FIRST: f64 = 3.0;
@@ -58,7 +64,7 @@ fn patience(env: &Env<'_>) -> f64 {
 }
 
 fn cost(env: &Env<'_>, entry: &EntryPoint) -> Option<Cost> {
-    locked(&env.costs).get(&entry.name).copied()
+    locked(&env.costs).get(&entry.name).copied().flatten()
 }
 
 /// The duration of a call in seconds; 0 if it was not measured.
@@ -76,19 +82,62 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Measures entry points that are not measured yet, for the cases of `check`. Stops at the first
-/// one that can be called a few times, if `one` suffices.
-pub fn measure(
-    env: &Env<'_>,
+/// The entry points that a case calls, from one that depends on the seed and the case: as many as are cheap together. They
+/// are measured first; none, if the case will not run. Entry points with results that can be compared come first, then
+/// those with test cases.
+pub fn choose<'a>(
+    env: &Env<'a>,
     cases: &mut Cases<'_>,
     check: &str,
-    entries: &[&EntryPoint],
-    one: bool,
-) {
+    case: &str,
+) -> Vec<&'a EntryPoint> {
+    let mut chosen = Vec::new();
+    if !cases.will_run(check, case) {
+        return chosen;
+    }
+    let program = env.program();
+    let mut entries: Vec<&EntryPoint> = program.entries().iter().collect();
+    if !entries.is_empty() {
+        let random = &mut env.random(&format!("{check} {case}"));
+        let first = random.usize(..entries.len());
+        entries.rotate_left(first);
+    }
+    entries.retain(|entry| env.must_be_ordered(entry).is_ok());
+    entries.sort_by_cached_key(|entry| {
+        let mut outputs = entry.outputs.iter();
+        let can_be_compared = outputs.any(|output| can_be_read(program, output.ty));
+        (!can_be_compared, known_inputs(env, entry).next().is_none())
+    });
+    let mut seconds = 0.0;
+    for entry in entries {
+        measure(env, cases, check, &[entry]);
+        if let Some(cost) = cost(env, entry).filter(|cost| is_bearable(env, *cost)) {
+            chosen.push(entry);
+            seconds += cost.seconds;
+        }
+        if seconds > ENOUGH * patience(env) {
+            break;
+        }
+    }
+    chosen
+}
+
+/// Whether the contents of values of this type can be read.
+fn can_be_read(program: &Program, ty: TypeRef) -> bool {
+    let opaque = ty.as_type().and_then(|id| program.get(id).as_opaque());
+    opaque.is_none_or(|opaque| opaque.ops.store.is_some())
+}
+
+fn is_bearable(env: &Env<'_>, cost: Cost) -> bool {
+    cost.seconds <= BEARABLE * patience(env)
+}
+
+/// Measures entry points that are not measured yet, for the cases of `check`.
+pub fn measure(env: &Env<'_>, cases: &mut Cases<'_>, check: &str, entries: &[&EntryPoint]) {
     let patience = patience(env);
     let limit = FIRST * patience;
     for entry in entries {
-        if cost(env, entry).is_some() {
+        if locked(&env.costs).contains_key(&entry.name) {
             continue;
         }
         // A program with `#[unsafe]` is only called with arguments of its test blocks.
@@ -97,6 +146,7 @@ pub fn measure(
             (Some(_), Some(_)) => &[Origin::TestBlock],
             (Some(_), None) => &[Origin::TestBlock, Origin::Generated],
         };
+        let mut best: Option<Cost> = None;
         for &origin in origins {
             let kind = match origin {
                 Origin::TestBlock => "first call",
@@ -112,16 +162,14 @@ pub fn measure(
             });
             // A failure is reported by the checks that make such a call.
             let Some(seconds) = seconds else { break };
-            if cost(env, entry).is_none_or(|best| seconds < best.seconds) {
-                locked(&env.costs).insert(entry.name.clone(), Cost { origin, seconds });
+            if best.is_none_or(|best| seconds < best.seconds) {
+                best = Some(Cost { origin, seconds });
             }
             if seconds <= CHEAP * patience {
                 break;
             }
         }
-        if one && cost(env, entry).is_some_and(|cost| cost.seconds <= BEARABLE * patience) {
-            break;
-        }
+        locked(&env.costs).insert(entry.name.clone(), best);
     }
 }
 
@@ -151,7 +199,7 @@ fn first_call(env: &Env<'_>, entry: &EntryPoint, origin: Origin) -> Option<f64> 
 /// Arguments for an entry point, the same on each call; a skip if it is too slow.
 pub fn arguments(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult<Vec<Value>> {
     let origin = match cost(env, entry) {
-        Some(cost) if cost.seconds > BEARABLE * patience(env) => {
+        Some(cost) if !is_bearable(env, cost) => {
             skip!(
                 "too slow for this check: a call of {} takes {}",
                 entry.name,
@@ -178,71 +226,93 @@ fn arguments_from(
     Maker::new(env, context, &entry.name, EXTENT).arguments(entry)
 }
 
-/// An entry point and its results for the arguments that [`arguments`] gives. Results of opaque
-/// types are left out.
+/// Entry points and their results for the arguments that [`arguments`] gives.
 #[derive(Clone, Debug)]
-pub struct Answer<'a> {
-    pub entry: &'a EntryPoint,
-    /// `None`: an opaque result. At least one is not.
-    results: Vec<Option<HostValue>>,
+pub struct Answers<'a>(Vec<Answer<'a>>);
+
+/// An entry point and its results. Those that cannot be read are left out.
+#[derive(Clone, Debug)]
+struct Answer<'a> {
+    entry: &'a EntryPoint,
+    /// `None`: a result that cannot be read. At least one can.
+    results: Vec<Option<Content>>,
 }
 
-impl<'a> Answer<'a> {
-    /// Calls an entry point and keeps its results; a skip if it accepts no known arguments, or all results are opaque.
-    pub fn from_call(
+impl<'a> Answers<'a> {
+    /// Calls the entry points and keeps their results, and names them in the remark on the case; a skip if none accepts
+    /// known arguments and returns a result that can be compared.
+    pub fn from_calls(
         env: &Env<'a>,
         context: &Context,
-        entry: &'a EntryPoint,
-    ) -> CheckResult<Answer<'a>> {
-        let results = ask(env, context, entry)?;
-        if results.iter().all(Option::is_none) {
-            skip!("no result of {} can be compared", entry.name);
-        }
-        Ok(Answer { entry, results })
-    }
-
-    /// Calls the entry point with the smallest known arguments that accepts them, and keeps its results; a skip if none
-    /// succeeds with results that can be compared.
-    pub fn from_any_call(env: &Env<'a>, context: &Context) -> CheckResult<Answer<'a>> {
+        entries: &[&'a EntryPoint],
+    ) -> CheckResult<Answers<'a>> {
         let mut last = Stop::skip("no entry point succeeds with results that can be compared");
-        for entry in by_size(env) {
-            match Answer::from_call(env, context, entry) {
-                Ok(answer) => return Ok(answer),
+        let mut answers = Vec::new();
+        for entry in entries {
+            match ask(env, context, entry) {
+                Ok(results) if results.iter().all(Option::is_none) => {
+                    last = Stop::skip(format!("no result of {} can be compared", entry.name));
+                }
+                Ok(results) => answers.push(Answer { entry, results }),
                 // No other entry point works in a lost context.
                 Err(stop) if context.sync().is_err() => return Err(stop),
                 Err(stop @ Stop::Skip { .. }) => last = stop,
                 Err(stop) => return Err(stop),
             }
         }
-        Err(last)
+        if answers.is_empty() {
+            return Err(last);
+        }
+        let names: Vec<&str> = answers.iter().map(|answer| &*answer.entry.name).collect();
+        env.remark.add(&format!("calls of {}", names.join(", ")));
+        Ok(Answers(answers))
     }
 
-    /// Whether all known results are empty.
+    pub fn entries(&self) -> impl Iterator<Item = &'a EntryPoint> {
+        self.0.iter().map(|answer| answer.entry)
+    }
+
+    /// Whether the entry points have an argument or a result that is not a scalar, and whose elements are not all known
+    /// to be none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        let mut known = self.results.iter().flatten();
-        known.all(|value| value.count() == 0)
+    pub fn has_elements(&self) -> bool {
+        self.0.iter().any(|answer| {
+            let types = answer.entry.inputs.iter().map(|input| input.ty);
+            let mut types = types.chain(answer.entry.outputs.iter().map(|output| output.ty));
+            let mut known = answer.results.iter().flatten();
+            types.any(|ty| !matches!(ty, TypeRef::Scalar(_)))
+                && known.any(|value| value.bytes() > 0)
+        })
     }
 
-    /// Repeats the call, in the same context or in another one, and compares the results.
+    /// Repeats the calls, in the same context or in another one, and compares the results.
     pub fn ask_again(&self, env: &Env<'_>, context: &Context) -> CheckResult {
-        let at = |stop: Stop| stop.at(&format!("{}, called again", self.entry.name));
+        self.0.iter().try_for_each(|answer| {
+            let name = &answer.entry.name;
+            let at = |stop: Stop| stop.at(&format!("{name}, called again"));
+            answer.ask_again(env, context).map_err(at)
+        })
+    }
+}
+
+impl Answer<'_> {
+    fn ask_again(&self, env: &Env<'_>, context: &Context) -> CheckResult {
         let now = match ask(env, context, self.entry) {
-            Err(Stop::Skip { reason }) => return Err(at(Stop::error(reason))),
-            now => now.map_err(at)?,
+            Err(Stop::Skip { reason }) => return Err(Stop::error(reason)),
+            now => now?,
         };
         for (index, (now, before)) in now.iter().zip(&self.results).enumerate() {
             if let (Some(now), Some(before)) = (now, before) {
-                compare(now, before, Within::Tolerance)
-                    .map_err(|difference| at(difference.at(&format!("result {index}")).into()))?;
+                now.agrees(before, Within::Tolerance)
+                    .map_err(|difference| difference.at(&format!("result {index}")))?;
             }
         }
         Ok(())
     }
 }
 
-/// Repeats a call, if there was one that could be repeated, and waits for the context; otherwise fails as that one did.
-pub fn again(before: &CheckResult<Answer<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
+/// Repeats calls, if there were some that could be repeated, and waits for the context; otherwise fails as they did.
+pub fn again(before: &CheckResult<Answers<'_>>, env: &Env<'_>, context: &Context) -> CheckResult {
     match before {
         Ok(before) => before.ask_again(env, context)?,
         Err(Stop::Skip { .. }) => {}
@@ -251,11 +321,8 @@ pub fn again(before: &CheckResult<Answer<'_>>, env: &Env<'_>, context: &Context)
     context.sync().map_err(Stop::from)
 }
 
-fn ask(
-    env: &Env<'_>,
-    context: &Context,
-    entry: &EntryPoint,
-) -> CheckResult<Vec<Option<HostValue>>> {
+fn ask(env: &Env<'_>, context: &Context, entry: &EntryPoint) -> CheckResult<Vec<Option<Content>>> {
+    let program = env.program();
     let outputs = calls::call(context, entry, &mut arguments(env, context, entry)?);
     let outputs = outputs.map_err(|error| match error.kind() {
         ErrorKind::ContextLost => Stop::from(error),
@@ -264,9 +331,9 @@ fn ask(
             entry.name
         )),
     })?;
-    let results = outputs.iter().map(|output| match output {
-        Value::Opaque(_) => Ok(None),
-        value => download(value).map(Some),
+    let results = outputs.iter().zip(&entry.outputs).map(|(value, output)| {
+        let content = Content::accessible(program, output.ty, value)?;
+        Ok(content.map(|content| content.without_units(program, output.ty)))
     });
     results.collect()
 }

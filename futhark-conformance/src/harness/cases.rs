@@ -149,9 +149,12 @@ pub const MAX_OVERRUNS: usize = 3;
 pub struct Remark(Arc<Mutex<String>>);
 
 impl Remark {
-    /// Adds to the remark on the case that runs.
+    /// Adds to the remark on the case that runs, once.
     pub fn add(&self, text: &str) {
         let mut remark = locked(&self.0);
+        if remark.contains(text) {
+            return;
+        }
         if !remark.is_empty() {
             remark.push_str("; ");
         }
@@ -321,6 +324,13 @@ impl<'a> Cases<'a> {
         };
         self.skip(check, "", &reason);
         None
+    }
+
+    /// Whether a case is selected and has not ended in an earlier process.
+    #[must_use]
+    pub fn will_run(&self, check: &str, case: &str) -> bool {
+        let name = CaseStart::new(check, case).name();
+        self.is_selected(check, case) && !self.earlier.ended.contains(&name)
     }
 
     fn is_selected(&self, check: &str, case: &str) -> bool {
