@@ -90,8 +90,8 @@ int main(int argc, char **argv) {
 {%- endfor %}
 {%- for call in calls %}
   if (call == {{ loop.index }}) {
-  {%- for ctype in call.outputs %}
-    {{ ctype }} out{{ loop.index0 }};
+  {%- for output in call.outputs %}
+    {{ output.ctype }} out{{ loop.index0 }};
     memset(&out{{ loop.index0 }}, 0xa5, sizeof out{{ loop.index0 }});
   {%- endfor %}
   {%- for input in call.inputs %}
@@ -105,9 +105,26 @@ int main(int argc, char **argv) {
   {%- endfor %}
     if ({{ call.cfun }}(ctx
   {%- for _ in call.outputs %}, &out{{ loop.index0 }}{% endfor %}
-  {%- for _ in call.inputs %}, in{{ loop.index0 }}{% endfor %}) == 0)
-      passed = 1;
-    else {
+  {%- for _ in call.inputs %}, in{{ loop.index0 }}{% endfor %}) == 0 && futhark_context_sync(ctx) == 0) {
+      passed = {{ call.must_fail_number() }};
+  {%- for output in call.outputs %}
+    {%- if output.is_boolean %}
+      {%- if let Some((ops, rank)) = output.array %}
+      size_t count{{ loop.index0 }} = 1;
+      for (int i = 0; i < {{ rank }}; i++)
+        count{{ loop.index0 }} *= {{ ops.shape }}(ctx, out{{ loop.index0 }})[i];
+      unsigned char *truth{{ loop.index0 }} = calloc(count{{ loop.index0 }} + 1, 1);
+      {{ ops.values }}(ctx, out{{ loop.index0 }}, (void *)truth{{ loop.index0 }});
+      futhark_context_sync(ctx);
+      {%- else %}
+      size_t count{{ loop.index0 }} = 1;
+      const unsigned char *truth{{ loop.index0 }} = (const void *)&out{{ loop.index0 }};
+      {%- endif %}
+      for (size_t i = 0; i < count{{ loop.index0 }}; i++)
+        check(truth{{ loop.index0 }}[i] <= 1, "a boolean of result {{ loop.index0 }} is neither 0 nor 1");
+    {%- endif %}
+  {%- endfor %}
+    } else {
       has_message(ctx, "the call");
   {%- for _ in call.outputs %}
       check(untouched(&out{{ loop.index0 }}, sizeof out{{ loop.index0 }}), "the call wrote to its result {{ loop.index0 }}");

@@ -1,11 +1,12 @@
 //! The check `plain`: a C program, written from the manifest by the template `plain.c`, calls the
 //! generated C directly, without futhark-sys and futhark-safe.
 //!
-//! Each case of the check runs it once: with the number of a test case that must fail, which it calls, or
-//! with 0, to check the functions of arrays. Each run also checks those of contexts.
+//! Each case of the check runs it once: with the number of a test case that must fail or has a boolean result, which it
+//! calls, or with 0, to check the functions of arrays. Each run also checks those of contexts.
 
 use super::artifact;
 use crate::blocks::{Case, Source, TestBlocks};
+use crate::harness::calls::elem_of;
 use crate::harness::cases::{Cases, CheckResult, Stop, mismatch, skip};
 use crate::harness::test_cases::written;
 use crate::record::Cause;
@@ -23,11 +24,13 @@ pub const NAME: &str = "plain";
 /// Writes the program and compiles it with the generated C at the first case that is selected.
 pub fn check(artifact: &Artifact, blocks: &TestBlocks, cases: &mut Cases<'_>) {
     let program = artifact.program();
-    let failing = blocks.cases.iter();
-    let failing = failing.filter(|case| case.expected_error().is_some());
+    let called = blocks
+        .cases
+        .iter()
+        .filter(|case| case.expected_error().is_some() || has_boolean_result(program, case));
     let mut calls = Vec::new();
     let mut numbered = vec![(String::new(), Ok(0))];
-    for case in failing {
+    for case in called {
         let number = Call::from_case(program, blocks, case).map(|call| {
             calls.push(call);
             calls.len()
@@ -44,6 +47,13 @@ pub fn check(artifact: &Artifact, blocks: &TestBlocks, cases: &mut Cases<'_>) {
             verdict(&output, is_fatal(blocks))
         });
     }
+}
+
+/// Whether a test case expects a boolean, or an array of them. `futhark-safe` turns other bytes into 0 or 1.
+fn has_boolean_result(program: &Program, case: &Case) -> bool {
+    let is_boolean = |ty| elem_of(program, ty).is_some_and(|(elem, _)| elem == ElemType::Bool);
+    let entry = program.entry(&case.entry);
+    entry.is_some_and(|entry| entry.outputs.iter().any(|output| is_boolean(output.ty)))
 }
 
 /// Whether the program ends a plain process.
@@ -70,9 +80,17 @@ struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    fn from_type(ty: &'a Type) -> Option<Array<'a>> {
+    /// The arrays of a type: a small and a larger one.
+    fn from_type(ty: &'a Type) -> impl Iterator<Item = Array<'a>> {
+        [2, 64]
+            .into_iter()
+            .filter_map(|first| Array::of_length(ty, first))
+    }
+
+    fn of_length(ty: &'a Type, first: usize) -> Option<Array<'a>> {
         let array = ty.as_array()?;
-        let shape: Vec<usize> = (0..array.rank).map(|dim| 2 + dim % 3).collect();
+        let mut shape: Vec<usize> = (0..array.rank).map(|dim| 2 + dim % 3).collect();
+        shape[0] = first;
         let mut outside = Vec::new();
         for (dim, extent) in shape.iter().enumerate() {
             for wrong in [&extent.to_string(), "-1", "INT64_MAX / 64"] {
@@ -100,12 +118,19 @@ impl<'a> Array<'a> {
     }
 }
 
-/// A call that must fail without writing to its results.
+/// A call that must fail without writing to its results, or must return booleans that are 0 or 1.
 struct Call<'a> {
     cfun: &'a str,
-    /// The C types of the results.
-    outputs: Vec<&'a str>,
+    must_fail: bool,
+    outputs: Vec<Output<'a>>,
     inputs: Vec<Argument<'a>>,
+}
+
+struct Output<'a> {
+    ctype: &'a str,
+    /// Whether it is a boolean, or an array of them, whose functions and rank these are.
+    is_boolean: bool,
+    array: Option<(&'a ArrayOps, usize)>,
 }
 
 struct Argument<'a> {
@@ -118,6 +143,10 @@ struct Argument<'a> {
 }
 
 impl<'a> Call<'a> {
+    fn must_fail_number(&self) -> u8 {
+        u8::from(self.must_fail)
+    }
+
     /// The call of a test case. A skip says why the program cannot make it.
     fn from_case(program: &'a Program, blocks: &TestBlocks, case: &Case) -> CheckResult<Call<'a>> {
         if is_fatal(blocks) {
@@ -136,10 +165,22 @@ impl<'a> Call<'a> {
             skip => skip,
         })?;
         let inputs = entry.inputs.iter().zip(&values);
-        let outputs = entry.outputs.iter();
+        let outputs = entry.outputs.iter().map(|output| {
+            let array = output
+                .ty
+                .as_type()
+                .and_then(|id| program.get(id).as_array());
+            let elem = elem_of(program, output.ty).map(|(elem, _)| elem);
+            Output {
+                ctype: program.c_type_of(output.ty),
+                is_boolean: elem == Some(ElemType::Bool),
+                array: array.map(|array| (&array.ops, array.rank)),
+            }
+        });
         Ok(Call {
             cfun: &entry.cfun,
-            outputs: outputs.map(|output| program.c_type_of(output.ty)).collect(),
+            must_fail: case.expected_error().is_some(),
+            outputs: outputs.collect(),
             inputs: inputs
                 .map(|(input, value)| Argument::from_value(program, input.ty, value))
                 .collect(),
@@ -203,7 +244,7 @@ fn compile(artifact: &Artifact, calls: &[Call<'_>]) -> CheckResult<PathBuf> {
     let types = artifact.program().types().iter();
     let text = Text {
         header: &header.file_name().unwrap_or_default().to_string_lossy(),
-        arrays: types.filter_map(Array::from_type).collect(),
+        arrays: types.flat_map(Array::from_type).collect(),
         calls,
     };
     let text = text.to_string();
@@ -252,11 +293,7 @@ mod tests {
         let blocks = TestBlocks::parse(source).unwrap();
         let text = Text {
             header: "a.h",
-            arrays: program
-                .types()
-                .iter()
-                .filter_map(Array::from_type)
-                .collect(),
+            arrays: program.types().iter().flat_map(Array::from_type).collect(),
             calls: &[Call::from_case(&program, &blocks, &blocks.cases[0]).unwrap()],
         };
         let text = text.to_string();

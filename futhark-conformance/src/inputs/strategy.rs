@@ -4,7 +4,7 @@
 //! The same seed gives the same inputs in the same order. Durations only decide where to stop.
 
 use super::call::{Call, Recipe, Role, Scalar};
-use super::elements::{Taste, bits, fill, random, whole_number};
+use super::elements::{Taste, bits, edges, fill, random, whole_number};
 use super::input::Input;
 use crate::values::HostValue;
 use futhark_manifest::ElemType;
@@ -77,14 +77,26 @@ pub fn growing(call: Arc<Call>, limits: Limits, cases: u32) -> impl Iterator<Ite
         let is_first = previous.replace(extent) != Some(extent);
         SizedInput {
             extent,
-            arguments: arguments(&call, Limits { extent, ..limits }, is_first),
+            // Each edge of floats occurs in some input, if there are enough inputs.
+            arguments: arguments(
+                &call,
+                Limits { extent, ..limits },
+                is_first,
+                (number % 2 == 1).then_some(number / 2),
+            ),
         }
     })
 }
 
 /// Arguments for a call, chosen so that the entry point probably accepts them. If they are to be the `largest`, all
 /// variable extents start at their limit. In any case, long ones are halved until each array has few enough elements.
-fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<Vec<Input>> {
+/// `edge`: the number of the limit that scalar floats probably are.
+fn arguments(
+    call: &Arc<Call>,
+    limits: Limits,
+    largest: bool,
+    edge: Option<usize>,
+) -> BoxedStrategy<Vec<Input>> {
     let extent = match largest {
         true => AtFirst(limits.extent).boxed(),
         false => extent(limits.extent),
@@ -107,6 +119,7 @@ fn arguments(call: &Arc<Call>, limits: Limits, largest: bool) -> BoxedStrategy<V
                 extents: &extents,
                 scalars: &[],
                 taste,
+                edge,
                 limits,
             }
             .arguments()
@@ -122,6 +135,7 @@ pub fn sample(call: &Call, extents: &[usize], scalars: &[Option<i64>]) -> Vec<In
         extents,
         scalars,
         taste: Taste::Tame,
+        edge: None,
         limits: Limits::SLOW,
     };
     let tree = choices.arguments().new_tree(&mut runner(1, "sample"));
@@ -159,6 +173,7 @@ struct Choices<'a> {
     extents: &'a [usize],
     scalars: &'a [Option<i64>],
     taste: Taste,
+    edge: Option<usize>,
     limits: Limits,
 }
 
@@ -196,7 +211,9 @@ impl Choices<'_> {
                         extent: self.limits.extent.min(5),
                         ..self.limits
                     };
-                    arguments(call, limits, false).prop_map(made).boxed()
+                    arguments(call, limits, false, self.edge)
+                        .prop_map(made)
+                        .boxed()
                 });
                 Union::new(makers).boxed()
             }
@@ -205,6 +222,7 @@ impl Choices<'_> {
 
     fn scalar(&self, number: usize) -> BoxedStrategy<Input> {
         let Scalar { elem, role } = self.call.scalars[number];
+        let position = number;
         let given = self.scalars.get(number).copied().flatten();
         let number = move |number: i64| Input::Host(whole_number(elem, number));
         match (given, role) {
@@ -213,7 +231,19 @@ impl Choices<'_> {
                 let size = i64::try_from(self.extents[extent]).unwrap_or(i64::MAX);
                 Just(number(size)).boxed()
             }
-            (None, Role::Any) => array(elem, Vec::new(), self.taste),
+            (None, Role::Any) => {
+                let usual = array(elem, Vec::new(), self.taste);
+                let is_float = elem.as_str().starts_with('f');
+                let Some(edge) = self.edge.filter(|_| is_float) else {
+                    return usual;
+                };
+                let edges = edges(elem);
+                let edge = edges[(edge + position) % edges.len()];
+                // With several scalars, the usual numbers show which one matters.
+                let weight = if self.call.scalars.len() == 1 { 9 } else { 1 };
+                let edge = Just(Input::Host(HostValue::of_bits(elem, &[], [edge])));
+                prop_oneof![1 => usual, weight => edge].boxed()
+            }
             (None, Role::Small) => {
                 // A negative size is always an error, so only wild inputs have one, -1.
                 let signed = elem.as_str().starts_with('i');
