@@ -1,5 +1,6 @@
 //! Limits and measures the memory of this process and those that it starts.
 
+use futhark_safe::compile::process;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The least limit of the runner in MiB, which has to write reports.
@@ -17,8 +18,12 @@ pub fn limit_runner(mebibytes: u64) {
 }
 
 /// Limits the memory of the process of a job and of those that it starts, and the size of each file
-/// that they write; 0 for no limit. A signal ends a process that writes more.
+/// that they write, which includes what a compiler prints; 0 for no limit. A signal ends a process that writes more.
 pub fn limit_job(mebibytes: u64) {
+    process::limit_output(match mebibytes {
+        0 => u64::MAX,
+        _ => mebibytes.saturating_mul(1 << 20),
+    });
     if mebibytes > 0 {
         lower(Resource::Data, mebibytes);
         lower(Resource::Fsize, mebibytes);

@@ -10,7 +10,9 @@ use crate::blocks::{Case, Expected, Source};
 use crate::toolchain::Futhark;
 use crate::values::{self, Generator, HostValue, TextError, data};
 use futhark_manifest::{Backend, ElemType, EntryPoint, Program, TypeRef};
+use futhark_safe::compile;
 use futhark_safe::dynamic::{Context, Value};
+use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
@@ -154,11 +156,21 @@ fn dataset(futhark: &Futhark, ty: &str) -> CheckResult<HostValue> {
     let failed = |what: String| Stop::error(format!("`futhark dataset -b -g {ty}`: {what}"));
     let contents = futhark
         .dataset(ty)
-        .map_err(|error| failed(format!("{error:#}")))?;
+        .map_err(|error| failed(format!("{error:#}{}", advice(&error))))?;
     let values = data::parse(&contents, &[]).map_err(|error| failed(error.message))?;
     match <[HostValue; 1]>::try_from(values) {
         Ok([value]) => Ok(value),
         Err(values) => Err(failed(format!("expected one value, got {}", values.len()))),
+    }
+}
+
+/// What to do if the value is too large, for this process or for the compiler.
+fn advice(error: &compile::Error) -> &'static str {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    let is_too_large = cause.map(io::Error::kind) == Some(io::ErrorKind::FileTooLarge);
+    match is_too_large || error.to_string().contains("out of memory") {
+        true => "; allow more with --memory",
+        false => "",
     }
 }
 

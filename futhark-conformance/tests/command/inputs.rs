@@ -304,3 +304,18 @@ fn bytes_of_units_are_not_compared() {
         }
     }
 }
+
+/// The compiler of this test writes a file without contents, of the size of a larger value.
+#[test]
+fn a_random_input_above_the_memory_limit_is_an_error_that_names_the_option() {
+    let program = "-- ==\n-- random input { [400000000]f32 }\nentry main (xs: []f32) = length xs\n";
+    let scene = needed!(Scene::new(&[("random.fut", program)]));
+    let script = "if [ \"$1\" = dataset ]; then exec truncate -s 1500M /dev/stdout; fi";
+    let futhark = scene.compiler("futhark", script);
+    let mut command = scene.command("run random.fut --backend c --check blocks --memory 1500");
+    command.arg("--build-dir").arg(kept());
+    let run = scene.ended(command.arg("--futhark").arg(futhark));
+    let shown = run.ends_with(1);
+    assert_has(&shown, "printed 1500 MiB");
+    assert_has(&shown, "--memory");
+}

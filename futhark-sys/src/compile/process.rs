@@ -8,7 +8,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,8 +25,13 @@ const QUERY: Duration = Duration::from_secs(20);
 /// The most that is read as text of what a process prints, per stream; half of it from its end.
 const TEXT: u64 = 4 << 20;
 
-/// The most that a process may print, per stream. Otherwise it is killed, before it fills the disk.
-const DATA: u64 = 1 << 30;
+/// A process that prints this number of bytes to a stream is killed, before it fills the disk.
+static MOST_OUTPUT: AtomicU64 = AtomicU64::new(1 << 30);
+
+/// Sets the number of bytes at which a later process is killed that prints them to a stream; 1 GiB without this call.
+pub fn limit_output(bytes: u64) {
+    MOST_OUTPUT.store(bytes, Ordering::Relaxed);
+}
 
 /// The time limit of commands.
 static LIMIT: Mutex<Option<Duration>> = Mutex::new(None);
@@ -93,7 +98,7 @@ impl Output {
 ///
 /// # Errors
 /// It cannot be started. [`io::ErrorKind::TimedOut`]: it did not end within the limit of [`limit_time`], and was
-/// killed. [`io::ErrorKind::FileTooLarge`]: it printed more than 1 GiB, and was killed.
+/// killed. [`io::ErrorKind::FileTooLarge`]: it printed what [`limit_output`] allows or more, and was killed.
 pub fn run(command: &mut Command) -> io::Result<Output> {
     run_within(command, default_time())
 }
@@ -120,7 +125,14 @@ pub fn run_within(command: &mut Command, limit: Option<Duration>) -> io::Result<
     let mut child = command.spawn()?;
     let mut pause = Duration::from_micros(100);
     let error = loop {
-        if let Some(status) = child.try_wait()? {
+        let status = child.try_wait()?;
+        // Also if it has ended: a limit of the system on files may have killed it.
+        let most = MOST_OUTPUT.load(Ordering::Relaxed);
+        if stdout.metadata()?.len().max(stderr.metadata()?.len()) >= most {
+            let message = format!("printed {} MiB", most >> 20);
+            break io::Error::new(io::ErrorKind::FileTooLarge, message);
+        }
+        if let Some(status) = status {
             return Ok(Output {
                 status,
                 stdout,
@@ -130,9 +142,6 @@ pub fn run_within(command: &mut Command, limit: Option<Duration>) -> io::Result<
         if let Some(limit) = limit.filter(|limit| begun.elapsed() >= *limit) {
             let message = format!("did not end within {} s", limit.as_secs_f64());
             break io::Error::new(io::ErrorKind::TimedOut, message);
-        }
-        if stdout.metadata()?.len().max(stderr.metadata()?.len()) > DATA {
-            break io::Error::new(io::ErrorKind::FileTooLarge, "printed more than 1 GiB");
         }
         thread::sleep(pause);
         pause = PAUSE.min(pause * 2);
