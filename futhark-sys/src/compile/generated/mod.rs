@@ -13,6 +13,7 @@ pub(super) mod layout; // the components of opaque values; which are columns of 
 pub(super) mod lines; // the statements that compute sizes, allocate and check
 mod source; // directives, functions, structs, declarations and calls
 mod state; // the state on a device, which kernels change, and its initial values
+pub(super) mod strings; // string literals as C reads them
 pub(super) mod token; // the text as tokens
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,7 +10,7 @@ use super::inputs::Unit;
 use super::{raw, symbols, table, values, wrappers};
 use crate::compile::generated::Generated;
 
-/// The file with the generated C as `sizes.rs` changes it.
+/// The file with the generated C, with strings as C reads them, and, if the unit is hardened, as `sizes.rs` changes it.
 pub(in crate::compile) const CHECKED: &str = "fut_checked.c";
 
 macro_rules! fixed_files {
@@ -33,10 +33,6 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         true => (driver(&generated.calls), reset_state(generated)),
         false => Default::default(),
     };
-    let program_text = match unit.hardened {
-        true => CHECKED.to_owned(),
-        false => format!("{}.c", unit.name),
-    };
     let parts = [
         defines(unit),
         headers(&generated.directives),
@@ -50,7 +46,7 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
             "FUT_BEGIN_OURS\n#include \"{}.h\"\nFUT_END_OURS\n",
             unit.name
         ),
-        format!("#include \"{program_text}\"\nFUT_BEGIN_OURS\n"),
+        format!("#include \"{CHECKED}\"\nFUT_BEGIN_OURS\n"),
         "#define FUT_AFTER_PROGRAM 1\n#include \"fut_hooks.h\"\n".to_owned(),
         state,
         "#include \"fut_config.h\"\n#include \"fut_devices.h\"\n#include \"fut_calls.h\"\n\
