@@ -349,6 +349,17 @@ static void fut_release_context(struct fut_context *c) {
   free(c);
 }
 
+// Durations of reports, in JSON, end formats: by `%f`, the locale of the process would choose the decimal point.
+static int fut_vsnprintf(char *to, size_t n, const char *format, va_list args) {
+  const char *first = strchr(format, '%');
+  if (first == NULL || strcmp(first, "%f") != 0)
+    return vsnprintf(to, n, format, args);
+  double value = va_arg(args, double), size = value < 0 ? -value : value;
+  unsigned long long millionths = size < 1e13 ? (unsigned long long)(size * 1e6 + 0.5) : 0;
+  return snprintf(to, n, "%.*s%s%llu.%06llu", (int)(first - format), format, value < 0 ? "-" : "", millionths / 1000000,
+                  millionths % 1000000);
+}
+
 #define FUT_IS_STDERR(spelling) (sizeof(spelling) == 7 && memcmp(spelling, "stderr", 6) == 0)
 
 #undef malloc
@@ -367,6 +378,8 @@ static void fut_release_context(struct fut_context *c) {
 #undef vfprintf
 #define fprintf(stream, ...) fut_fprintf(stream, FUT_IS_STDERR(#stream), __VA_ARGS__)
 #define vfprintf(stream, ...) fut_vfprintf(stream, FUT_IS_STDERR(#stream), __VA_ARGS__)
+#undef vsnprintf
+#define vsnprintf(to, n, format, args) fut_vsnprintf(to, n, format, args)
 #define fopen(name, mode) fut_fopen(name, mode)
 #define scanf(...) fut_ask()
 #define exit(code) fut_exit(code)

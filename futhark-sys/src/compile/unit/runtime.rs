@@ -28,8 +28,8 @@ const LAUNCHES: &str = "    if (grid_x * grid_y * grid_z * block_x * block_y * b
 /// The first line in a function that fills an array.
 const FILLS: &str = "    int err = 0;";
 
-/// Lines that cut sizes to 32 bits, divide by a setting, or ask the user, and those that do not.
-const CUTS: [(&str, &str); 8] = [
+/// Lines that cut sizes to 32 bits, divide by a setting, ask the user, or write invalid JSON, and those that do not.
+const CUTS: [(&str, &str); 9] = [
     // Whether a copy is a transposition, and of which size.
     ("    int n = 1, m = 1;", "    int64_t n = 1, m = 1;"),
     // A general copy on the host.
@@ -56,6 +56,11 @@ const CUTS: [(&str, &str); 8] = [
     (
         "  fprintf(stderr, \"Found %d cores on your Windows machine\\n Is that correct?\\n\", ncores);",
         "",
+    ),
+    // A path in a report.
+    (
+        "      str_builder_char(sb, c);",
+        "      if ((unsigned char)c < ' ' || c == '\\\\')\n        str_builder(sb, \"\\\\u%04x\", c);\n      else\n        str_builder_char(sb, c);",
     ),
     // A user can set it to 0.
     (
