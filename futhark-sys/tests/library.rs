@@ -23,7 +23,7 @@ const CC: &str = r#"${CC:-cc} -std=gnu99 -Wall -Wextra -Werror -Wno-unused-funct
 const PLAIN: &str = r#""$FUTHARK" "$BACKEND" --library "$PROGRAM" -o "$NAME" -w
     [ "$BACKEND" != opencl ] || set -- -I"$OPENCL/include" -L"$OPENCL/lib" -Wl,-rpath,"$OPENCL/lib" -lOpenCL
     ${CC:-cc} -O1 -std=c99 -w -shared -fPIC "$NAME.c" -o "lib$NAME.so" -lm -pthread "$@""#;
-/// futhark-ffi compiles `failures.c`; that of a hardened library only includes the header.
+/// futhark-ffi compiles `failures.c`, which in a hardened library only declares the functions.
 const FFI: &str = r#"[ "$LIBRARY" = plain ] || export LDFLAGS="-L$PWD -Wl,--no-as-needed -lfailures -Wl,-rpath,$PWD"
     python3 -c 'from futhark_ffi.build import main; main()' failures >&2"#;
 
@@ -216,6 +216,52 @@ fn pending_failures_are_reported_on_opencl() {
     let folders = make_libraries(&futhark, &folder, Backend::OpenCl, &[program]);
     let arguments = r#"-I"$OPENCL/include" "$SOURCES/pending.c" -lparallel"#;
     run_clients(Backend::OpenCl, &folders, &[client("pending", arguments)]);
+}
+
+/// As the frontend lys does, a build compiles `NAME.c` and searches it for the parameters of an entry point.
+#[test]
+fn the_c_file_declares_the_functions_and_programs_link_in_each_form() {
+    let Some(futhark) = compiler() else { return };
+    let folder = support::folder("library-forms");
+    let program = folder.join("forms.fut");
+    let text = "entry text_content (ms: f32) (n: i64) : (i64, f32) = (n / 2, ms)\n";
+    std::fs::write(&program, text).unwrap();
+    let main = "#include <stdio.h>\n#include \"forms.h\"\nint main(void) { int64_t n; float ms;\n\
+        struct futhark_context *ctx = futhark_context_new(futhark_context_config_new());\n\
+        int code = futhark_entry_text_content(ctx, &n, &ms, 1.5F, 84);\n\
+        printf(\"%d %lld\\n\", code, (long long)n); }\n";
+    std::fs::write(folder.join("main.c"), main).unwrap();
+    let build = Build::new(&program, Backend::Multicore).out_dir(&folder);
+    let build = build.fast(true).compiler(futhark);
+    for (linkage, forms) in [
+        (Linkage::Static, &["libforms.a", "forms.o -L. -lforms"][..]),
+        (
+            Linkage::Shared,
+            &[
+                r#"-L. -lforms -Wl,-rpath,"$PWD""#,
+                r#"forms.o -L. -lforms -Wl,-rpath,"$PWD""#,
+            ][..],
+        ),
+    ] {
+        let script = "rm -f libforms.*";
+        succeed(&mut shell(&folder, script));
+        library(std::slice::from_ref(&build), folder.join("forms"), linkage).unwrap();
+        let source = std::fs::read_to_string(folder.join("forms.c")).unwrap();
+        let (_, parameters) = source.split_once("futhark_entry_text_content(").unwrap();
+        let (parameters, _) = parameters.split_once(')').unwrap();
+        assert!(
+            parameters.contains("int64_t *out0, float *out1"),
+            "{source}"
+        );
+        for form in forms {
+            let script = format!(
+                "${{CC:-cc}} -Wall -Wextra -Werror -c forms.c -o forms.o
+                ${{CC:-cc}} main.c {form} -lm -pthread -o main && ./main"
+            );
+            let output = succeed(&mut shell(&folder, &script));
+            assert_eq!(output.stdout, b"0 42\n", "{form}");
+        }
+    }
 }
 
 /// `-lc` and the like would find the results.

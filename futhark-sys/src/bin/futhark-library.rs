@@ -19,7 +19,7 @@ use futhark_sys::compile::{Build, Library, Linkage, library};
     after_help = "Example: futhark-library multicore,c stats.fut -o build/stats\n\
                   writes build/libstats.so, build/stats.h, build/stats.json (the manifest), build/stats.resolved.json \
                   (for generators of bindings: see the documentation of the crate futhark-manifest) and, unless you have \
-                  one, build/stats.c (which includes the header).\n\n\
+                  one, build/stats.c (which declares the functions).\n\n\
                   The compilers are those that FUTHARK and CC name, otherwise `futhark` and `cc` on PATH. \
                   Exit codes: 0 success, 1 failure, 2 wrong usage."
 )]

@@ -40,7 +40,7 @@ pub struct Library {
 /// alive: `docs/library.md` of this crate lists what it does and what plain C does.
 ///
 /// `builds` are those of one program for different backends. `prefix` is the path of the results without extension:
-/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json`, `out/stats.resolved.json`, and `out/stats.c`, which only includes the header. Header and manifest are those of the first
+/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json`, `out/stats.resolved.json`, and `out/stats.c`, which only declares the functions. Header and manifest are those of the first
 /// build. Its contexts use the first backend that works, or those that `futhark_context_config_set_backend` or the
 /// variable `FUTHARK_BACKEND` names.
 ///
@@ -66,7 +66,7 @@ pub fn library(
 ) -> Result<Library, Error> {
     let prefix = prefix.as_ref();
     let name = prefix.file_name().and_then(|name| name.to_str());
-    // The name is a part of an #include.
+    // The name is in a comment of `NAME.c`.
     let name = name.filter(|name| !name.contains(['"', '\\', '\n']));
     let Some(name) = name else {
         let message = format!(
@@ -151,7 +151,7 @@ pub fn library(
     let found = std::fs::read_to_string(folder.join(&source)).unwrap_or_default();
     let has_source = found.is_empty() || found.starts_with(SOURCE_MARK);
     if has_source {
-        write(&result(&source), SOURCE.replace("NAME", name))?;
+        write(&result(&source), source_text(name, &read(&own)?))?;
     }
     // The library first, because a folder of its name is the likeliest failure. By a rename, a process that has the old
     // one open keeps it.
@@ -176,11 +176,15 @@ const SYSTEM_LIBRARIES: [&str; 16] = [
     "cudart", "nvrtc", "amdhip64", "hiprtc",
 ];
 
-/// `NAME.c`, for tools that compile what the Futhark compiler writes under this name.
-const SOURCE: &str = "\
-// Written by futhark-library: the functions of NAME.h are in libNAME, which the result must be linked with.
-#include \"NAME.h\"
-";
+/// `NAME.c`, for tools that compile what the Futhark compiler writes under this name, or that search it for the parameters
+/// of a function: the text of the header, with which the compiler begins this file, too.
+fn source_text(name: &str, header: &str) -> String {
+    let declarations = header.replace("#pragma once\n", "");
+    format!(
+        "{SOURCE_MARK}: the functions are in lib{name}, which the result must be linked with.\n{declarations}"
+    )
+}
+
 const SOURCE_MARK: &str = "// Written by futhark-library";
 
 /// The declaration of the function that selects among several backends.
