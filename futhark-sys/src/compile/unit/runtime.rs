@@ -170,13 +170,17 @@ const INLINED: [&str; 4] = [
     " memblock_set",
 ];
 
-/// Whether the line starts a parallel loop in a form that [`replaced`] does not know. The runtime itself starts
+/// Whether the tokens of a line start a parallel loop in a form that [`replaced`] does not know. The runtime itself starts
 /// one, of a constant number of iterations, when a context is created.
-pub(super) fn is_unknown_call(line: &str) -> bool {
-    LOOPS.iter().any(|(known, _)| {
-        let name = known.split('(').next().unwrap_or(known);
-        line.contains(&format!("{name}("))
-            && !line.contains(&format!("{name}(struct scheduler"))
-            && !line.contains(&format!("{name}(&scheduler,"))
+pub(super) fn is_unknown_call(tokens: &[&str]) -> bool {
+    let is_start = |name: &str| {
+        LOOPS
+            .iter()
+            .any(|(known, _)| known.split('(').next() == Some(name))
+    };
+    tokens.windows(4).any(|window| match window {
+        [_, "(", "struct" | "&", "scheduler"] => false,
+        [name, "(", ..] => is_start(name),
+        _ => false,
     })
 }

@@ -331,7 +331,7 @@ impl<'a> Writer<'a, '_> {
             None => runtime::replaced(line.text, scope.divides),
         };
         match changed {
-            None if runtime::is_unknown_call(line.text) => {
+            None if runtime::is_unknown_call(&line.tokens) => {
                 self.refuse(line, "it starts a parallel loop in an unknown form")
             }
             changed => Ok(changed.unwrap_or_else(|| line.text.to_owned())),
@@ -571,6 +571,8 @@ mod tests {
             "    if (futrts_lmad_copy_all_46(ctx, &n_1, a_3) != 0)",
             "    set_error(ctx, msgprintf(\"memblock_alloc(ctx, &x_1, a << b, c)\", 1));",
             "FUTHARK_FUN_ATTR int futrts_f_1(struct futhark_context *ctx, int64_t gpu_kernel_f_2)",
+            "int futhark_entry_scheduler_execute_task(struct futhark_context *ctx, const int64_t in0);",
+            "    set_error(ctx, msgprintf(\"scheduler_prepare_task(\", 1));",
         ] {
             assert!(
                 checked(&format!("{line}\n")).unwrap().contains(line),
