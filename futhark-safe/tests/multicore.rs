@@ -103,7 +103,7 @@ fn stack_stays_intact(time: Duration) -> bool {
 
 fn settled_threads(expected: usize) -> usize {
     let start = Instant::now();
-    while threads() > expected && start.elapsed() < Duration::from_secs(5) {
+    while threads() > expected && start.elapsed() < Duration::from_secs(120) {
         std::thread::sleep(Duration::from_millis(1));
     }
     threads()

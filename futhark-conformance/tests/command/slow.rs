@@ -1,7 +1,6 @@
 //! Programs whose calls are slow: checks make fewer calls, and nothing fails.
 
 use super::scene::{Run, Scene, assert_has};
-use std::time::{Duration, Instant};
 
 /// The work grows with the square and the cube of the size of an array.
 const SORTS: &str = "
@@ -43,34 +42,32 @@ entry endless (n: i64) : i64 =
   (loop (k, acc) = (n, 0) while k != 12345 do (k, acc ^ (acc * 31 + k))).1
 ";
 
-/// Runs the program, after another run has compiled it. With the duration.
-fn run(program: &str, arguments: &str) -> Option<(Run, Duration)> {
+/// Runs the program, after another run has compiled it.
+fn run(program: &str, arguments: &str) -> Option<Run> {
     let scene = Scene::new(&[("slow.fut", program)])?;
     scene
         .run("slow.fut --backend c --check compile")
         .ends_with(0);
-    let begun = Instant::now();
     let run = scene.run(&format!("slow.fut --backend c {arguments}"));
     run.ends_with(0);
-    Some((run, begun.elapsed()))
+    Some(run)
 }
 
 #[test]
 fn inputs_stay_small_if_the_work_grows_fast_with_them() {
-    let Some((run, time)) = run(SORTS, "--seed 1") else {
+    let Some(run) = run(SORTS, "--seed 1") else {
         return;
     };
     assert_eq!(run.case("server", "bubble").0, "pass");
     let (outcome, message) = run.case("server", "quartic");
     assert_eq!(outcome, "pass");
     assert_has(message, "of 16 inputs: calls take up to");
-    assert!(time < Duration::from_secs(60), "{:?}", time);
 }
 
 #[test]
 fn slow_arguments_of_test_blocks_are_not_repeated_by_other_checks() {
     needed!(crate::needs::full());
-    let Some((run, time)) = run(LOOPS, "--seed 1") else {
+    let Some(run) = run(LOOPS, "--seed 1") else {
         return;
     };
     assert_eq!(run.case("blocks", "count #0").0, "pass");
@@ -81,17 +78,15 @@ fn slow_arguments_of_test_blocks_are_not_repeated_by_other_checks() {
     let (outcome, message) = run.case("server", "exponential_size");
     assert_eq!(outcome, "pass", "{message}");
     assert_has(message, "of 16 inputs");
-    assert!(time < Duration::from_secs(60), "{:?}", time);
 }
 
 #[test]
 fn an_entry_point_that_does_not_end_is_too_slow_and_not_a_failure() {
-    let Some((run, time)) = run(ENDLESS, "--check lifecycle --check leaks --timeout 3") else {
+    let Some(run) = run(ENDLESS, "--check lifecycle --check leaks --timeout 3") else {
         return;
     };
     let (outcome, message) = run.case("leaks", "calls of endless");
     assert_eq!(outcome, "skip");
     assert!(message.starts_with("too slow for this check"), "{message}");
     assert_eq!(run.case("lifecycle", "many in a row").0, "pass");
-    assert!(time < Duration::from_secs(30), "{:?}", time);
 }
