@@ -11,14 +11,6 @@
 -- input { [1, 2, 3] 2i64 1i64 } error: \[2:1\]
 entry part (xs: []i32) (i: i64) (j: i64) : []i32 = xs[i:j]
 
--- The length of the slice is computed first, and overflows.
--- ==
--- entry: backwards
--- input { [1, 2, 3] 2i64 0i64 -1i64 } output { [3, 2] }
--- input { [1, 2, 3] 0i64 -9223372036854775808i64 -1i64 } error: out of bounds
--- input { [1, 2, 3] 9223372036854775807i64 -1i64 -1i64 } error: out of bounds
-entry backwards (xs: []i32) (i: i64) (j: i64) (s: i64) : []i32 = xs[i:j:s]
-
 -- ==
 -- entry: replaced
 -- input { [1, 2, 3] 1i64 [8, 9] } output { [1, 8, 9] }
