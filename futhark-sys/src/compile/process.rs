@@ -274,7 +274,7 @@ mod tests {
     fn a_process_that_is_left_behind_is_not_waited_for() {
         // It writes a file before it ends, which it does once the folder is gone.
         let here = std::env::temp_dir().join(format!("futhark-sys-left-{}", std::process::id()));
-        std::fs::create_dir_all(&here).unwrap();
+        fs::create_dir_all(&here).unwrap();
         let ended = here.join("ended");
         let output = shell(&format!(
             "echo done; {{ while test -e '{}' && test $((n = n + 1)) -lt 60; do sleep 1; done; : >'{}'; }} 2>&1 & exit 0",
@@ -283,7 +283,7 @@ mod tests {
         ))
         .unwrap();
         assert!(!ended.exists());
-        std::fs::remove_dir_all(&here).unwrap();
+        fs::remove_dir_all(&here).unwrap();
         assert!(output.status.success());
         assert_eq!(output.stdout(), "done\n");
         assert_eq!(output.data().unwrap(), b"done\n");
