@@ -76,7 +76,11 @@ fn libraries_whose_texts_were_changed_are_rejected() {
             b"\"type\":\"u32\"",
             "does not match its manifest",
         ),
-        ("\"backend\":\"c\"", b"\"backend\":\"d\"", "not valid"),
+        (
+            "\"backend\":\"c\"",
+            b"\"backend\":\"d\"",
+            "does not match its manifest",
+        ),
         ("\"entry_points\"", b"\"entry_points,", "not valid"),
         ("\"entry_points\"", b"\"entry_points\xff", "not UTF-8"),
         ("entry point pair", b"entry point \xffair", "not UTF-8"),
