@@ -133,7 +133,7 @@ fn many(env: &Env<'_>, entries: &[&EntryPoint]) -> CheckResult {
     Ok(())
 }
 
-/// Uses a context alone, then two, then the one that was not freed.
+/// Uses a context alone, then beside a second one; frees the first, and uses the second.
 fn two(env: &Env<'_>, entries: &[&EntryPoint]) -> CheckResult {
     env.forget_context();
     let first = env.new_context()?;

@@ -2,7 +2,7 @@
 //! generated C directly, without futhark-sys and futhark-safe.
 //!
 //! Each case of the check runs it once: with the number of a test case that must fail or has a boolean result, which it
-//! calls, or with 0, to check the functions of arrays. Each run also checks those of contexts.
+//! calls, or with 0, to check the functions of arrays. Each run also checks the functions of contexts.
 
 use super::artifact;
 use crate::blocks::{Case, Source, TestBlocks};

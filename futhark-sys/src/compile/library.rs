@@ -40,9 +40,9 @@ pub struct Library {
 /// alive: `docs/library.md` of this crate lists what it does and what plain C does.
 ///
 /// `builds` are those of one program for different backends. `prefix` is the path of the results without extension:
-/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json`, `out/stats.resolved.json`, and `out/stats.c`, which only declares the functions. Header and manifest are those of the first
-/// build. Its contexts use the first backend that works, or those that `futhark_context_config_set_backend` or the
-/// variable `FUTHARK_BACKEND` names.
+/// `out/stats` gives `out/libstats.so`, `out/stats.h`, `out/stats.json`, `out/stats.resolved.json`, and `out/stats.c`, which only
+/// declares the functions. Header and manifest come from the first build. Its contexts use the first backend that works, or
+/// the backends that `futhark_context_config_set_backend` or the variable `FUTHARK_BACKEND` names.
 ///
 /// Blocks like [`Build::run`].
 ///
