@@ -6,7 +6,7 @@
 -- tags { kills }
 -- entry: at
 -- input { [1, 2, 3, 4] 2i64 2i64 1i64 0i64 } output { 3 }
--- input { [1, 2, 3, 4] 4611686018427387905i64 4i64 2i64 1i64 } error: .*
+-- input { [1, 2, 3, 4] 4611686018427387905i64 4i64 2i64 1i64 } error: a sum or product that overflows
 -- input { [1, 2, 3, 4] 1i64 4i64 0i64 3i64 } output { 4 }
 entry at [k] (xs: [k]i32) (n: i64) (m: i64) (i: i64) (j: i64) : i32 =
   (unflatten (sized (n * m) xs))[i, j]

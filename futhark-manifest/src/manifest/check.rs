@@ -31,7 +31,7 @@ pub(crate) fn errors(manifest: &Manifest) -> Vec<Finding> {
         checker.report(Code::TooManyTypes, &path, expected, found.to_string());
     }
     for (name, ty) in &manifest.types {
-        checker.ty(name, ty, &path.key(name));
+        checker.ty(ty, &path.key(name));
     }
     checker.acyclic(&path);
     checker
@@ -71,11 +71,7 @@ impl Checker<'_> {
         });
     }
 
-    fn ty(&mut self, name: &str, ty: &Type, path: &Path<'_>) {
-        if ElemType::from_name(name).is_some() {
-            let expected = "no description of a scalar type";
-            self.report(Code::ScalarDescribed, path, expected, quote(name));
-        }
+    fn ty(&mut self, ty: &Type, path: &Path<'_>) {
         match &ty.kind {
             TypeKind::Array(array) => self.rank(array.rank, path),
             TypeKind::Opaque(opaque) => match &opaque.structure {
@@ -247,12 +243,10 @@ enum Meaning<'m> {
 
 impl<'m> Meaning<'m> {
     fn of(manifest: &'m Manifest, name: &str) -> Option<Meaning<'m>> {
-        if let Some(elem) = ElemType::from_name(name) {
-            return Some(Meaning::Scalar(elem));
-        }
-        Some(match &manifest.types.get(name)?.kind {
-            TypeKind::Array(array) => Meaning::Array(array.elem, array.rank),
-            TypeKind::Opaque(opaque) => Meaning::Opaque(&opaque.structure),
+        Some(match manifest.types.get(name).map(|ty| &ty.kind) {
+            Some(TypeKind::Array(array)) => Meaning::Array(array.elem, array.rank),
+            Some(TypeKind::Opaque(opaque)) => Meaning::Opaque(&opaque.structure),
+            None => Meaning::Scalar(ElemType::from_name(name)?),
         })
     }
 
@@ -408,6 +402,15 @@ pub(crate) fn warnings(manifest: &Manifest) -> Vec<Finding> {
     let path = root.key("types");
     for (name, ty) in &manifest.types {
         let path = path.key(name);
+        if ElemType::from_name(name).is_some() {
+            let expected = "another name than a scalar type has";
+            findings.push(Finding::new(
+                Code::ScalarDescribed,
+                &path,
+                expected,
+                quote(name),
+            ));
+        }
         missing_operations(ty, &version, &path, &mut findings);
         unusual_order(ty, &path, &mut findings);
     }

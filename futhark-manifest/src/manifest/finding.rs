@@ -264,8 +264,6 @@ codes! {
     Ambiguous, "ambiguous", Some(K::Malformed);
     /// A reference to a type that the manifest does not describe.
     DanglingType, "dangling-type", Some(K::Inconsistent);
-    /// A description of a scalar type. Scalars are built in and have no C functions.
-    ScalarDescribed, "scalar-described", Some(K::Inconsistent);
     /// A C name that is not a C identifier. Generators insert C names into code, so anything else is
     /// rejected.
     InvalidCName, "invalid-c-name", Some(K::Inconsistent);
@@ -295,6 +293,9 @@ codes! {
     /// Warning: an unknown member, which is kept. Newer compilers add members that older readers can
     /// ignore.
     UnknownMember, "unknown-member", None;
+    /// Warning: a type with the name of a scalar type, as in `type u8 = {x: i32}`. References to the name are taken to
+    /// mean this type; the manifest does not tell them from references to the scalar.
+    ScalarDescribed, "scalar-described", None;
     /// Warning: a backend that this version of the crate does not know. The program is without the functions of raw
     /// memory, whose C type is unknown.
     UnknownBackend, "unknown-backend", None;

@@ -119,6 +119,28 @@ fn an_unknown_version_is_a_warning() {
     }
 }
 
+/// As in `type u8 = {x: i32}`. The manifest writes the scalar `u8` in the same way.
+#[test]
+fn a_type_with_the_name_of_a_scalar_is_a_warning() {
+    let text = r#"{"backend": "c", "version": "0.26.4",
+        "types": {"u8": {"kind": "opaque", "ctype": "struct futhark_opaque_u8 *", "ops": {"free": "futhark_free_opaque_u8",
+            "store": "futhark_store_opaque_u8", "restore": "futhark_restore_opaque_u8"}}},
+        "entry_points": {"f": {"cfun": "futhark_entry_f", "tuning_params": [],
+            "inputs": [{"name": "x", "type": "u8", "unique": false}], "outputs": [{"type": "i32", "unique": false}]}}}"#;
+    let manifest = Manifest::parse(text).unwrap();
+    let findings = manifest.check();
+    let [warning] = &findings[..] else {
+        panic!("{findings:?}");
+    };
+    let place = (warning.code(), warning.pointer());
+    assert_eq!(place, (Code::ScalarDescribed, "/types/u8"));
+    let program = manifest.resolve().expect("it can be used");
+    let entry = &program.entries()[0];
+    let input = entry.inputs[0].ty.as_type().map(|id| program.get(id));
+    assert_eq!(input.unwrap().c_ident(), "futhark_opaque_u8");
+    assert!(entry.outputs[0].ty.as_scalar().is_some());
+}
+
 /// Upstream's schema allows any text. Only the functions of raw memory depend on the backend.
 #[test]
 fn an_unknown_backend_is_a_warning() {
