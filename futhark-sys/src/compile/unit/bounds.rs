@@ -91,8 +91,13 @@ impl<'a, 'l> Bounds<'a, 'l> {
         Some(condition.replace(comparison, &format!("({comparison} && {index} >= 0)")))
     }
 
-    /// Returns the terms to add to the condition of a check; each is true if the check must fail.
-    pub(super) fn missing(&self, condition: &'a str, message: &Message<'a>) -> BTreeSet<String> {
+    /// Returns the terms to add to the condition of a check; each is true if the check must fail. The second value: whether the
+    /// compiler's message would print sizes that overflowed.
+    pub(super) fn missing(
+        &self,
+        condition: &'a str,
+        message: &Message<'a>,
+    ) -> (BTreeSet<String>, bool) {
         let of_sizes = SIZE_CHECKS
             .iter()
             .any(|check| message.text.starts_with(check));
@@ -108,7 +113,7 @@ impl<'a, 'l> Bounds<'a, 'l> {
         let mut terms = search.terms;
         wrapping_shape(message, &mut terms);
         self.slices(message, &mut terms);
-        terms
+        (terms, of_sizes)
     }
 
     /// Adds a term for each index that is not compared with zero elsewhere, and for each slice.

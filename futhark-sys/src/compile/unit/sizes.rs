@@ -261,9 +261,20 @@ impl<'a> Writer<'a, '_> {
                 format!("{indent}FUT_CHECK_ITERATIONS({count})\n{}", line.text)
             }
             (Statement::Check(condition), Some(Statement::Message(message)), completed) => {
-                let mut terms = vec![format!("!{}", completed.as_deref().unwrap_or(condition))];
-                terms.extend(scope.bounds.missing(condition, message));
-                format!("{indent}if ({}) {{", terms.join(" || "))
+                let (terms, of_sizes) = scope.bounds.missing(condition, message);
+                let terms = Vec::from_iter(terms).join(" || ");
+                let condition = completed.as_deref().unwrap_or(condition);
+                let check = format!("{indent}if (!{condition}");
+                match (terms.is_empty(), of_sizes) {
+                    (true, _) => check + ") {",
+                    (_, true) => {
+                        let why = "FUT_OVERFLOWED";
+                        format!(
+                            "{indent}FUT_REFUSE_IF({condition} && ({terms}), {why})\n{check}) {{"
+                        )
+                    }
+                    _ => format!("{check} || {terms}) {{"),
+                }
             }
             (Statement::Test { name, .. }, _, Some(condition)) => {
                 format!("{indent}bool {name} = {condition};")
