@@ -31,6 +31,7 @@ const DYNAMIC: Target = Target {
     ..STATIC
 };
 
+/// A static binary. A dynamic one needs a system with musl, which has its own `libgcc_s.so`.
 const MUSL: Target = Target {
     triple: "x86_64-unknown-linux-musl",
     cc: "musl-gcc",
@@ -45,6 +46,11 @@ const AARCH64: Target = Target {
     runner: &["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
     install: "gcc-aarch64-linux-gnu and qemu-user",
     rustflags: "",
+};
+
+const STATIC_AARCH64: Target = Target {
+    rustflags: "-C target-feature=+crt-static",
+    ..AARCH64
 };
 
 const WINDOWS: Target = Target {
@@ -265,6 +271,11 @@ fn a_dynamic_binary_of_glibc_computes_alike() {
 #[test]
 fn a_binary_for_aarch64_computes_alike() {
     computes_alike(&AARCH64);
+}
+
+#[test]
+fn a_static_binary_for_aarch64_computes_alike() {
+    computes_alike(&STATIC_AARCH64);
 }
 
 #[test]
