@@ -42,5 +42,7 @@ pub use files::sources;
 #[cfg(feature = "library")]
 pub use library::{Library, library};
 pub use recording::Recording;
+#[doc(hidden)]
+pub use run::hardened_source;
 pub use run::{Interface, Recorded};
 pub use toolchain::{Toolchain, Vendor};

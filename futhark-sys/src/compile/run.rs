@@ -368,6 +368,18 @@ pub struct Interface {
     pub sources: Vec<PathBuf>,
 }
 
+/// The C code that a hardened build compiles in place of `c_text`, for tests of its rules on text that no compiler wrote.
+///
+/// # Errors
+/// As for a build.
+#[doc(hidden)]
+pub fn hardened_source(c_text: &str, h_text: &str, manifest: &str) -> Result<String, Error> {
+    let program = read_program(Path::new("manifest"), manifest)?;
+    let c_text = with_c_strings(c_text);
+    let generated = Generated::read(&c_text, h_text, &program, true)?;
+    unit::sizes::checked(&generated.lines, &program.version)
+}
+
 /// What a build reads.
 struct Inputs {
     code: Code,
