@@ -113,6 +113,7 @@ static int fut_refuse_because(struct futhark_context *ctx, const char *why);
   "nothing can be appended to an argument that the call consumes: this version of Futhark writes past its end; " \
   "remove the * in the type of the parameter"
 #define FUT_OVERFLOWED "a size in a type is a sum or product that overflows"
+#define FUT_CONSTANT_SHAPE "the shape of an array, which is constant in the program, is negative or larger than any memory"
 #define FUT_OUTSIDE "a slice is outside of its array"
 
 // For a copy on a GPU: whether an element at PLACE plus a sum of strides is not one of the ROOM elements of the memory.

@@ -63,7 +63,7 @@ impl Literals {
                 ("scratch1", _) => true,
                 // A negative factor of a size is always refused, though `(-3) * b` is valid if `b` is negative.
                 ("product2", [number, ..]) if *number < 0 => true,
-                _ => folds,
+                _ => false,
             }
     }
 

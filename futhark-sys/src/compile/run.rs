@@ -337,7 +337,7 @@ impl Build {
         };
         match self.hardened {
             true => {
-                let text = unit::sizes::checked(&generated.lines, &program.version)?;
+                let text = unit::checked::checked(&generated.source, &program.version)?;
                 paths.write(unit::CHECKED, &text)?;
             }
             false => paths.write(unit::CHECKED, c_text)?,
@@ -377,7 +377,7 @@ pub fn hardened_source(c_text: &str, h_text: &str, manifest: &str) -> Result<Str
     let program = read_program(Path::new("manifest"), manifest)?;
     let c_text = with_c_strings(c_text);
     let generated = Generated::read(&c_text, h_text, &program, true)?;
-    unit::sizes::checked(&generated.lines, &program.version)
+    unit::checked::checked(&generated.source, &program.version)
 }
 
 /// What a build reads.

@@ -1,127 +1,244 @@
-//! Integer expressions that compute sizes in the generated C.
+//! The expressions of the functions of a program.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::token::{group, is_name, span, tokens};
+use super::token::{group, is_name, span};
 
-/// An expression. Everything except arithmetic on sizes is text.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::compile) enum Expr<'a> {
-    /// A variable.
-    Name(&'a str),
-    /// A constant or another expression without a checked counterpart.
-    Text(&'a str),
-    /// A function and its arguments, or one of the operators `*`, `+` and `-` and its operands.
-    Call(&'a str, Vec<Expr<'a>>),
-    /// `condition ? value : other`, such as a size that a tuning parameter can set.
-    Choice(&'a str, Box<[Expr<'a>; 2]>),
+/// An expression. Its text is a slice of the file, which gives its place.
+#[derive(Debug)]
+pub(in crate::compile) struct Expr<'a> {
+    pub text: &'a str,
+    pub kind: Kind<'a>,
 }
 
+#[derive(Debug)]
+pub(in crate::compile) enum Kind<'a> {
+    Name,
+    /// A number, strings, or a type in `sizeof`.
+    Literal,
+    /// `(int64_t) x`, without the parentheses around the type.
+    Cast(&'a str, Box<Expr<'a>>),
+    /// A function and its arguments.
+    Call(&'a str, Vec<Expr<'a>>),
+    /// An operator and its operands; `?` has three.
+    Operation(&'a str, Vec<Expr<'a>>),
+    /// `value.field` or `value->field`.
+    Member(Box<Expr<'a>>, &'a str, &'a str),
+    /// `array[index]`
+    Index(Box<[Expr<'a>; 2]>),
+    /// `{a, b}`; fields that are initialised by name are operations with `=`.
+    List(Vec<Expr<'a>>),
+}
+
+/// The binary operators, weakest first.
+const LEVELS: [&[&str]; 12] = [
+    &["=", "+=", "-=", "*=", "/=", "%=", "^="],
+    &["?"],
+    &["||"],
+    &["&&"],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["==", "!="],
+    &["<", "<=", ">", ">="],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
+];
+const CHOICE: usize = 1;
+
 impl<'a> Expr<'a> {
-    /// Parses all `tokens` of `text`; `None` if they are not in the known form.
-    pub(in crate::compile) fn parse(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
+    /// Parses all `tokens` of `text`; `None` if they are not one expression.
+    pub(super) fn parse(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
         let mut parser = Parser { text, rest: tokens };
-        let expr = parser.sum()?;
+        let expr = parser.binary(0)?;
         parser.rest.is_empty().then_some(expr)
     }
 
-    /// Parses the right-hand side of an assignment, which can be a choice.
-    pub(in crate::compile) fn parse_value(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
-        let mut parser = Parser { text, rest: tokens };
-        let expr = parser.choice()?;
-        parser.rest.is_empty().then_some(expr)
-    }
-
-    /// Parses a condition: the operands of its comparisons; `None` if one is not in the known form.
-    pub(in crate::compile) fn operands(condition: &'a str) -> Option<Vec<Expr<'a>>> {
-        Self::operands_of(condition, &tokens(condition))
-    }
-
-    fn operands_of(text: &'a str, condition: &[&'a str]) -> Option<Vec<Expr<'a>>> {
-        const OPERATORS: [&str; 8] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">"];
-        for operator in OPERATORS {
-            let mut at = 0;
-            while let Some(token) = condition.get(at) {
-                if *token == operator {
-                    let mut all = Self::operands_of(text, &condition[..at])?;
-                    all.extend(Self::operands_of(text, &condition[at + 1..])?);
-                    return Some(all);
-                }
-                at += group(&condition[at..])?;
+    /// The operands of one level.
+    pub(in crate::compile) fn parts(&self) -> Vec<&Expr<'a>> {
+        match &self.kind {
+            Kind::Name | Kind::Literal => Vec::new(),
+            Kind::Cast(_, value) | Kind::Member(value, ..) => vec![value],
+            Kind::Call(_, parts) | Kind::Operation(_, parts) | Kind::List(parts) => {
+                parts.iter().collect()
             }
+            Kind::Index(parts) => parts.iter().collect(),
         }
-        match (Expr::parse(text, condition), condition) {
-            (Some(value), _) => Some(vec![value]),
-            (None, ["!", inner @ ..] | ["(", inner @ .., ")"]) => Self::operands_of(text, inner),
+    }
+
+    /// The first part in the order of the text for which `found` returns something, the expression itself included.
+    pub(in crate::compile) fn find<'s, T>(
+        &'s self,
+        found: &mut impl FnMut(&'s Expr<'a>) -> Option<T>,
+    ) -> Option<T> {
+        found(self).or_else(|| self.parts().into_iter().find_map(|part| part.find(found)))
+    }
+
+    pub(in crate::compile) fn name(&self) -> Option<&'a str> {
+        matches!(self.kind, Kind::Name).then_some(self.text)
+    }
+
+    /// The operands of an operator.
+    pub(in crate::compile) fn operands(&self, operator: &str) -> Option<&[Expr<'a>]> {
+        match &self.kind {
+            Kind::Operation(own, operands) if *own == operator => Some(operands),
             _ => None,
+        }
+    }
+
+    /// The arguments of a function.
+    pub(in crate::compile) fn arguments(&self, function: &str) -> Option<&[Expr<'a>]> {
+        match &self.kind {
+            Kind::Call(own, arguments) if *own == function => Some(arguments),
+            _ => None,
+        }
+    }
+
+    /// Whether the name occurs.
+    pub(in crate::compile) fn mentions(&self, name: &str) -> bool {
+        let mut is_it = |part: &Expr<'a>| (part.name() == Some(name)).then_some(());
+        self.find(&mut is_it).is_some()
+    }
+
+    /// Whether a field of this name is read.
+    pub(in crate::compile) fn mentions_field(&self, name: &str) -> bool {
+        let is_it =
+            |part: &Expr<'a>| matches!(part.kind, Kind::Member(_, _, field) if field == name);
+        self.find(&mut |part| is_it(part).then_some(())).is_some()
+    }
+
+    /// The value of a constant.
+    pub(in crate::compile) fn constant(&self) -> Option<i128> {
+        match &self.kind {
+            Kind::Literal => self.text.parse().ok(),
+            Kind::Cast("int64_t", value) => value.constant(),
+            Kind::Operation("-", parts) if parts.len() == 1 => Some(-parts[0].constant()?),
+            Kind::Operation(operator, parts) => {
+                let [a, b] = &parts[..] else {
+                    return None;
+                };
+                let (a, b) = (a.constant()?, b.constant()?);
+                match *operator {
+                    "*" => a.checked_mul(b),
+                    "+" => a.checked_add(b),
+                    "-" => a.checked_sub(b),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the value is a constant that is not negative.
+    pub(in crate::compile) fn is_natural(&self) -> bool {
+        let number = self.constant();
+        number.is_some_and(|number| (0..=i128::from(i64::MAX)).contains(&number))
+    }
+
+    /// Whether the expression computes a number in a known way.
+    pub(in crate::compile) fn is_number(&self) -> bool {
+        let all = |parts: &[Expr<'_>]| parts.iter().all(Expr::is_number);
+        match &self.kind {
+            Kind::Name | Kind::Member(..) | Kind::Index(_) => true,
+            Kind::Literal => self.text.starts_with(|c: char| c.is_ascii_digit()),
+            Kind::Cast(ty, value) => *ty == "int64_t" && value.is_number(),
+            Kind::Call(function, arguments) => {
+                checked_function(function).is_none() || all(arguments)
+            }
+            Kind::Operation("?", parts) => parts[0].is_condition() && all(&parts[1..]),
+            // Bits and comparisons are arithmetic of the program, like `mul64`.
+            Kind::Operation("/" | "%" | "<<" | ">>" | "!", _) | Kind::List(_) => false,
+            Kind::Operation(_, parts) => all(parts),
+        }
+    }
+
+    /// Whether the operands of all comparisons are numbers.
+    pub(in crate::compile) fn is_condition(&self) -> bool {
+        match &self.kind {
+            Kind::Operation("&&" | "||" | "==" | "!=" | "<=" | ">=" | "<" | ">" | "!", parts) => {
+                parts.iter().all(Expr::is_condition)
+            }
+            _ => self.is_number(),
         }
     }
 
     /// Adds the variables that the value depends on. The arguments of the program's own arithmetic
     /// (`add64`) are not included: its result is a dimension, which is checked as a whole.
     pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {
-        match self {
-            Expr::Name(name) => names.push(name),
-            Expr::Text(_) => {}
-            Expr::Call(function, arguments) => {
-                if checked_function(function).is_some() {
-                    arguments.iter().for_each(|argument| argument.names(names));
-                }
+        match &self.kind {
+            Kind::Name => names.push(self.text),
+            Kind::Cast(_, value) => value.names(names),
+            Kind::Operation("?", parts) => parts[1..].iter().for_each(|part| part.names(names)),
+            Kind::Call(function, parts) | Kind::Operation(function, parts)
+                if checked_function(function).is_some() && !self.is_sign() =>
+            {
+                parts.iter().for_each(|part| part.names(names));
             }
-            Expr::Choice(_, values) => values.iter().for_each(|value| value.names(names)),
+            _ => {}
         }
     }
 
-    /// Whether the value is a constant that is not negative.
-    pub(in crate::compile) fn is_natural(&self) -> bool {
-        match self {
-            Expr::Text(text) => {
-                let digits = text.strip_prefix("(int64_t) ").unwrap_or(text);
-                digits.parse::<i64>().is_ok_and(|number| number >= 0)
-            }
+    /// Whether the compiler computes a size here: the program's own arithmetic has other functions.
+    pub(in crate::compile) fn is_of_sizes(&self) -> bool {
+        match &self.kind {
+            Kind::Operation(..) => true,
+            Kind::Call(function, _) => checked_function(function).is_some(),
             _ => false,
         }
     }
 
+    /// Whether the operator is a sign.
+    fn is_sign(&self) -> bool {
+        matches!(&self.kind, Kind::Operation(_, parts) if parts.len() == 1)
+    }
+
     /// Whether [`Expr::checked`] equals the expression.
     pub(in crate::compile) fn is_plain(&self, checked: &BTreeSet<&str>) -> bool {
-        match self {
-            Expr::Name(name) => !checked.contains(name),
-            Expr::Text(_) => true,
-            Expr::Call(function, arguments) => {
-                checked_function(function).is_none()
-                    || is_name(function) && arguments.iter().all(|a| a.is_plain(checked))
+        let all = |parts: &[Expr<'_>]| parts.iter().all(|part| part.is_plain(checked));
+        match &self.kind {
+            Kind::Name => !checked.contains(self.text),
+            Kind::Cast(_, value) => value.is_plain(checked),
+            Kind::Call(function, arguments) => {
+                checked_function(function).is_none() || all(arguments)
             }
-            Expr::Choice(_, values) => values.iter().all(|value| value.is_plain(checked)),
+            Kind::Operation("?", parts) => all(&parts[1..]),
+            Kind::Operation(operator, _) => checked_function(operator).is_none() || self.is_sign(),
+            _ => true,
         }
     }
 
     /// The expression in checked arithmetic. The variables in `checked` have a checked counterpart.
     pub(in crate::compile) fn checked(&self, checked: &BTreeSet<&str>) -> String {
-        match self {
-            Expr::Name(name) if checked.contains(name) => format!("fut_{name}"),
-            Expr::Call(function, arguments) if !self.is_plain(checked) => {
-                let arguments: Vec<_> = arguments.iter().map(|a| a.checked(checked)).collect();
-                let function = checked_function(function).unwrap_or(function);
-                format!("{function}({})", arguments.join(", "))
-            }
-            Expr::Choice(condition, values) => {
-                let [value, other] = values.each_ref().map(|value| value.checked(checked));
-                format!("({condition} ? {value} : {other})")
-            }
-            _ => self.to_string(),
-        }
+        self.checked_with(checked, false)
     }
 
     /// Like [`Expr::checked`], for the length of a concatenation, where each term is a length.
     pub(in crate::compile) fn concatenation(&self, checked: &BTreeSet<&str>) -> String {
-        match self {
-            Expr::Call("+", terms) => {
-                let terms = terms.iter().map(|term| term.concatenation(checked));
-                format!("fut_concat({})", terms.collect::<Vec<_>>().join(", "))
+        self.checked_with(checked, true)
+    }
+
+    fn checked_with(&self, checked: &BTreeSet<&str>, of_lengths: bool) -> String {
+        match &self.kind {
+            _ if self.is_plain(checked) => self.to_string(),
+            Kind::Name => format!("fut_{}", self.text),
+            Kind::Cast(_, value) => value.checked_with(checked, of_lengths),
+            Kind::Operation("?", parts) => {
+                let [value, other] = [&parts[1], &parts[2]].map(|part| part.checked(checked));
+                format!("({} ? {value} : {other})", parts[0].text)
             }
-            _ => self.checked(checked),
+            Kind::Call(function, parts) | Kind::Operation(function, parts) => {
+                let is_sum = of_lengths && *function == "+";
+                let parts = parts.iter();
+                let parts = parts.map(|part| part.checked_with(checked, is_sum));
+                let function = match is_sum {
+                    true => "fut_concat",
+                    false => checked_function(function).unwrap_or(function),
+                };
+                format!("{function}({})", parts.collect::<Vec<_>>().join(", "))
+            }
+            _ => self.to_string(),
         }
     }
 }
@@ -142,22 +259,58 @@ fn checked_function(function: &str) -> Option<&'static str> {
     }
 }
 
+/// The same for all spellings of an expression.
 impl fmt::Display for Expr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Expr::Name(text) | Expr::Text(text) => f.write_str(text),
-            Expr::Call(function, arguments) => {
-                let arguments: Vec<_> = arguments.iter().map(Expr::to_string).collect();
-                match is_name(function) {
-                    true => write!(f, "{function}({})", arguments.join(", ")),
-                    false => write!(f, "({})", arguments.join(&format!(" {function} "))),
-                }
+        let list = |parts: &[Expr<'_>], separator: &str| {
+            let parts: Vec<_> = parts.iter().map(Expr::to_string).collect();
+            parts.join(separator)
+        };
+        match &self.kind {
+            Kind::Name | Kind::Literal => f.write_str(self.text),
+            Kind::Cast(ty, value) => write!(f, "({ty}) {value}"),
+            Kind::Call(function, parts) => write!(f, "{function}({})", list(parts, ", ")),
+            Kind::Operation("?", parts) => {
+                write!(f, "({} ? {} : {})", parts[0].text, parts[1], parts[2])
             }
-            Expr::Choice(condition, values) => {
-                write!(f, "({condition} ? {} : {})", values[0], values[1])
+            Kind::Operation(operator, parts) if parts.len() == 1 => {
+                write!(f, "{operator}{}", parts[0])
             }
+            Kind::Operation(operator, parts) => {
+                write!(f, "({})", list(parts, &format!(" {operator} ")))
+            }
+            Kind::Member(value, operator, field) => write!(f, "{value}{operator}{field}"),
+            Kind::Index(parts) => write!(f, "{}[{}]", parts[0], parts[1]),
+            Kind::List(parts) => write!(f, "{{{}}}", list(parts, ", ")),
         }
     }
+}
+
+impl PartialEq for Expr<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+/// Whether a type begins with this token.
+pub(super) fn begins_type(token: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "struct",
+        "const",
+        "volatile",
+        "unsigned",
+        "int",
+        "long",
+        "char",
+        "void",
+        "bool",
+        "float",
+        "double",
+        "f16",
+        "size_t",
+        "event_report_fn",
+    ];
+    WORDS.contains(&token) || is_name(token) && token.ends_with("_t")
 }
 
 struct Parser<'t, 'a> {
@@ -177,134 +330,155 @@ impl<'a> Parser<'_, 'a> {
         Some(found)
     }
 
-    /// The text between the beginning of the tokens that remained at `start`, and now.
-    fn text_since(&self, start: &[&'a str]) -> Expr<'a> {
-        Expr::Text(span(self.text, &start[..start.len() - self.rest.len()]))
+    /// An expression whose tokens are those that remained at `start` and do not remain now.
+    fn expr(&self, start: &[&'a str], kind: Kind<'a>) -> Expr<'a> {
+        let text = span(self.text, &start[..start.len() - self.rest.len()]);
+        Expr { text, kind }
     }
 
-    /// A sum, or a choice whose condition has operands in the known form.
-    fn choice(&mut self) -> Option<Expr<'a>> {
-        let mut at = 0;
-        while let Some(token) = self.rest.get(at) {
-            match *token {
-                "?" => {
-                    let (condition, rest) = self.rest.split_at(at);
-                    Expr::operands_of(self.text, condition)?;
-                    self.rest = &rest[1..];
-                    let value = self.choice()?;
-                    let other = self.take(":").then(|| self.choice())??;
-                    let values = Box::new([value, other]);
-                    return Some(Expr::Choice(span(self.text, condition), values));
-                }
-                "," | ":" | ")" | "]" | "}" => break,
-                _ => at += group(&self.rest[at..])?,
-            }
-        }
-        self.sum()
-    }
-
-    fn sum(&mut self) -> Option<Expr<'a>> {
+    fn binary(&mut self, level: usize) -> Option<Expr<'a>> {
+        let Some(operators) = LEVELS.get(level) else {
+            return self.unary();
+        };
         let start = self.rest;
-        let mut left = self.product()?;
-        loop {
-            if let Some(operator) = self.take_one(&["+", "-"]) {
-                left = Expr::Call(operator, vec![left, self.product()?]);
-            } else if self.take_one(&["&", "|", "^"]).is_some() {
-                // Arithmetic of the program, like `mul64`.
-                self.sum()?;
-                left = self.text_since(start);
-            } else {
-                return Some(left);
+        let mut left = self.binary(level + 1)?;
+        while let Some(operator) = self.take_one(operators) {
+            let mut parts = vec![left];
+            match level {
+                CHOICE => {
+                    parts.push(self.binary(CHOICE)?);
+                    parts.push(self.take(":").then(|| self.binary(CHOICE))??);
+                }
+                0 => parts.push(self.binary(0)?),
+                _ => parts.push(self.binary(level + 1)?),
             }
-        }
-    }
-
-    fn product(&mut self) -> Option<Expr<'a>> {
-        let mut left = self.atom()?;
-        while let Some(operator) = self.take_one(&["*"]) {
-            left = Expr::Call(operator, vec![left, self.atom()?]);
+            left = self.expr(start, Kind::Operation(operator, parts));
         }
         Some(left)
     }
 
+    fn unary(&mut self) -> Option<Expr<'a>> {
+        let start = self.rest;
+        if let Some(operator) = self.take_one(&["!", "~", "-", "&", "*"]) {
+            let parts = vec![self.unary()?];
+            return Some(self.expr(start, Kind::Operation(operator, parts)));
+        }
+        if let ["(", first, ..] = start
+            && begins_type(first)
+        {
+            let end = group(start)?;
+            let ty = span(self.text, &start[1..end - 1]);
+            self.rest = &start[end..];
+            let value = match self.rest.first() {
+                Some(&"{") => self.list()?,
+                _ => self.unary()?,
+            };
+            return Some(self.expr(start, Kind::Cast(ty, Box::new(value))));
+        }
+        self.postfix()
+    }
+
+    fn postfix(&mut self) -> Option<Expr<'a>> {
+        let start = self.rest;
+        let mut value = self.atom()?;
+        loop {
+            if let Some(operator) = self.take_one(&["->", "."]) {
+                let (field, rest) = self.rest.split_first()?;
+                self.rest = rest;
+                value = self.expr(start, Kind::Member(Box::new(value), operator, field));
+            } else if self.take("[") {
+                let index = self.binary(0)?;
+                if !self.take("]") {
+                    return None;
+                }
+                value = self.expr(start, Kind::Index(Box::new([value, index])));
+            } else if let Some(operator) = self.take_one(&["++", "--"]) {
+                value = self.expr(start, Kind::Operation(operator, vec![value]));
+            } else {
+                return Some(value);
+            }
+        }
+    }
+
     fn atom(&mut self) -> Option<Expr<'a>> {
         let start = self.rest;
-        match *start {
-            ["(", "int64_t", ")", "-", number, ..] if is_number(number) => self.rest = &start[5..],
-            ["(", "int64_t", ")", number, ..] if is_number(number) => self.rest = &start[4..],
-            // Another cast.
-            ["(", name, ")", ..] if is_name(name) => return None,
-            ["-" | "~", ..] => {
-                self.rest = &start[1..];
-                self.atom()?;
-            }
-            // ((int64_t *) mem_1.mem)[i_2 + 1]: an element, whose value the program computed
-            ["(", "(", ..] if self.skip("(") && self.skip("[") => {}
-            ["(", ..] => {
-                self.rest = &start[1..];
-                let inner = self.choice()?;
-                return self.take(")").then_some(inner);
-            }
-            [name, "(", ..] if is_name(name) => return self.call(name),
-            [word, ref rest @ ..] if word != "*" && !matches!(rest, ["->" | ".", ..]) => {
-                self.rest = rest;
-                return match is_name(word) {
-                    true => Some(Expr::Name(word)),
-                    false => word
-                        .starts_with(|c: char| c.is_ascii_digit())
-                        .then_some(Expr::Text(word)),
-                };
-            }
-            _ => {
-                // ctx->max_thread_block_size, *ctx->tuning_params.f_1, in0->v1->shape[0]
-                self.take("*");
-                self.name()?;
-                while self.take("->") || self.take(".") {
-                    self.name()?;
-                    self.skip("[");
-                }
-            }
+        let (&first, rest) = start.split_first()?;
+        if first == "(" {
+            self.rest = rest;
+            let mut inner = self.binary(0)?;
+            let is_closed = self.take(")");
+            inner.text = self.expr(start, Kind::Name).text;
+            return is_closed.then_some(inner);
         }
-        Some(self.text_since(start))
-    }
-
-    fn name(&mut self) -> Option<()> {
-        let (name, rest) = self.rest.split_first()?;
+        if let ["sizeof", "(", ..] = start {
+            self.rest = &start[1 + group(&start[1..])?..];
+            return Some(self.expr(start, Kind::Literal));
+        }
         self.rest = rest;
-        is_name(name).then_some(())
+        if first == "{" {
+            self.rest = start;
+            return self.list();
+        }
+        if first.starts_with(['"', '\'']) {
+            while self.rest.first().is_some_and(|next| next.starts_with('"')) {
+                self.rest = &self.rest[1..];
+            }
+            return Some(self.expr(start, Kind::Literal));
+        }
+        if first.starts_with(|c: char| c.is_ascii_digit()) {
+            self.fraction(first);
+            return Some(self.expr(start, Kind::Literal));
+        }
+        if !is_name(first) {
+            return None;
+        }
+        if !self.take("(") {
+            return Some(self.expr(start, Kind::Name));
+        }
+        let arguments = self.elements(")")?;
+        Some(self.expr(start, Kind::Call(first, arguments)))
     }
 
-    fn call(&mut self, function: &'a str) -> Option<Expr<'a>> {
+    /// The rest of a float, whose first token is `number`: `. 5e - 3`.
+    fn fraction(&mut self, number: &str) {
+        let mut last = number;
+        if let [".", rest @ ..] = self.rest {
+            self.rest = rest;
+            if let [digits, rest @ ..] = self.rest
+                && digits.starts_with(|c: char| c.is_ascii_alphanumeric())
+            {
+                (last, self.rest) = (digits, rest);
+            }
+        }
+        if let ["+" | "-", _, rest @ ..] = self.rest
+            && last.ends_with(['e', 'E'])
+            && !last.starts_with("0x")
+        {
+            self.rest = rest;
+        }
+    }
+
+    fn list(&mut self) -> Option<Expr<'a>> {
         let start = self.rest;
-        self.rest = &start[2..];
-        if let Some(arguments) = self.arguments() {
-            return Some(Expr::Call(function, arguments));
+        let elements = self.take("{").then(|| self.elements("}"))??;
+        Some(self.expr(start, Kind::List(elements)))
+    }
+
+    fn elements(&mut self, end: &str) -> Option<Vec<Expr<'a>>> {
+        let mut elements = Vec::new();
+        if self.take(end) {
+            return Some(elements);
         }
-        // Arguments of other types, such as floats.
-        self.rest = &start[1..];
-        let is_text = self.skip("(") && checked_function(function).is_none();
-        is_text.then(|| self.text_since(start))
-    }
-
-    fn arguments(&mut self) -> Option<Vec<Expr<'a>>> {
-        let mut arguments = vec![self.choice()?];
-        while self.take(",") {
-            arguments.push(self.choice()?);
+        loop {
+            // The name of a field.
+            self.take(".");
+            elements.push(self.binary(0)?);
+            if self.take(end) {
+                return Some(elements);
+            }
+            if !self.take(",") {
+                return None;
+            }
         }
-        self.take(")").then_some(arguments)
     }
-
-    /// Skips a group that begins with this bracket.
-    fn skip(&mut self, open: &str) -> bool {
-        let end = match self.rest.first() == Some(&open) {
-            true => group(self.rest),
-            false => None,
-        };
-        self.rest = &self.rest[end.unwrap_or(0)..];
-        end.is_some()
-    }
-}
-
-fn is_number(token: &str) -> bool {
-    token.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -5,14 +5,13 @@
 //! is not in the expected form is an error ([`Error::unsupported`]).
 
 pub(super) mod blanks; // the sizes of unused parts of sums, from constructors and entry points
-mod calls; // which functions of the runtime a program calls, and where their sizes are checked
 mod divisions; // checks that every divisor is compared with zero, or known
-pub(super) mod expr; // integer expressions that compute sizes
+pub(super) mod expr; // the expressions of the functions of a program
 mod hooks; // which functions our C file replaces or uses
 pub(super) mod layout; // the components of opaque values; which are columns of an array of records
-pub(super) mod lines; // the statements that compute sizes, allocate and check
 mod source; // directives, functions, structs, declarations and calls
 mod state; // the state on a device, which kernels change, and its initial values
+pub(super) mod statement; // the statements of the functions of a program
 pub(super) mod strings; // string literals as C reads them
 pub(super) mod token; // the text as tokens
 
@@ -23,17 +22,13 @@ use futhark_manifest::Program;
 use super::error::Error;
 use blanks::Blank;
 use layout::Layouts;
-use lines::Line;
 pub(super) use source::Source;
 use state::Fill;
 
 /// The parts of the generated C that other modules use.
 pub(super) struct Generated<'a> {
-    /// The lines of `name.c` with the statements that matter for sizes; none if the unit is not hardened.
-    pub lines: Vec<Line<'a>>,
-    pub directives: Vec<&'a str>,
-    pub calls: BTreeSet<&'a str>,
-    pub external: BTreeSet<&'a str>,
+    /// `name.c`
+    pub source: Source<'a>,
     pub declared: Vec<&'a str>,
     pub layouts: Layouts,
     /// The C structs of arrays of records of scalars whose components are the columns, in the order of the fields.
@@ -59,22 +54,16 @@ impl<'a> Generated<'a> {
             true => state::fills(&source, &program.version)?,
             false => Vec::new(),
         };
-        let mut lines = Vec::new();
         if hardened {
-            lines = lines::read(&source, &program.version)?;
-            calls::check(&source, &lines, &program.version)?;
             divisions::check(&source, &program.version)?;
         }
         Ok(Generated {
-            lines,
             declared: Source::read(h_text).prototypes,
             blanks: blanks::all(&source, &layouts, program),
             columns: layout::all_columns(&source, &layouts, program),
             layouts,
             fills,
-            calls: source.calls,
-            external: source.external,
-            directives: source.directives,
+            source,
         })
     }
 }

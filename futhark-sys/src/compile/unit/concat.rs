@@ -22,107 +22,156 @@
 //!     lmad_copy_4b(ctx, 1, (uint32_t *) mem_6420.mem, tmp_offs_6428, …, (uint32_t *) mem_6420.mem, …
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use crate::compile::generated::lines::{Line, Statement};
-use crate::compile::generated::token::span;
+use super::edits::Edits;
+use crate::compile::generated::expr::{self, Expr};
+use crate::compile::generated::statement::{Function, Kind, Statement};
 
-/// The checks, by the number of the line that each one precedes.
-pub(super) fn checks(lines: &[Line<'_>]) -> BTreeMap<usize, String> {
-    let mut checks = BTreeMap::<usize, String>::new();
-    for (i, line) in lines.iter().enumerate() {
-        let Statement::Set(set) = &line.statement else {
-            continue;
-        };
-        if !set.is_definition || !set.name.starts_with("tmp_offs_") {
-            continue;
-        }
-        let parts = parts(&lines[i..], set.name);
-        let [_, others @ ..] = &*parts else {
-            continue;
-        };
-        let indent = line.indent();
-        let refuse_if = |parts: &[&str], operator: &str, why: &str| {
-            let terms: Vec<_> = parts
-                .iter()
-                .map(|part| format!("{part} {operator} 0"))
-                .collect();
-            format!("{indent}FUT_REFUSE_IF({}, {why})\n", terms.join(" || "))
-        };
-        let mut check = refuse_if(&parts, "<", "FUT_NEGATIVE_PART");
-        if !others.is_empty() && is_in_argument(lines, i, set.name) {
-            check += &refuse_if(others, "!=", "FUT_NO_ROOM");
-        }
-        let place = place(lines, i, &parts);
-        checks.entry(place).or_default().push_str(&check);
-    }
-    checks
+/// The concatenations of all functions.
+#[derive(Default)]
+pub(super) struct Concatenations<'a> {
+    offsets: BTreeSet<&'a str>,
 }
 
-/// Whether the memory that `offset`, which line `at` defines, belongs to is that of a parameter of the function.
-fn is_in_argument(function: &[Line<'_>], at: usize, offset: &str) -> bool {
-    let is_guard = |line: &Line<'_>| {
-        line.tokens.starts_with(&["if", "(", "!"]) && line.tokens.contains(&offset)
-    };
-    let guarded = function[at..].iter().skip_while(|line| !is_guard(line));
-    let guarded = guarded.take_while(|line| line.text.trim() != "}");
-    let mut words = guarded.flat_map(|line| line.tokens.windows(3));
-    let memory = words.find_map(|words| match *words {
-        [name, ".", "mem"] => Some(name),
+impl<'a> Concatenations<'a> {
+    pub(super) fn is_offset(&self, name: &str) -> bool {
+        self.offsets.contains(name)
+    }
+
+    /// Finds the concatenations of a function, and checks their parts.
+    pub(super) fn add(&mut self, function: &Function<'a>, edits: &mut Edits<'a>) {
+        self.block(&function.body, function, edits);
+    }
+
+    fn block(&mut self, block: &[Statement<'a>], function: &Function<'a>, edits: &mut Edits<'a>) {
+        for (at, statement) in block.iter().enumerate() {
+            match &statement.kind {
+                Kind::Block(inner) => self.block(inner, function, edits),
+                _ => (statement.inner().iter())
+                    .for_each(|inner| self.block(inner.as_block(), function, edits)),
+            }
+            let Kind::Declare {
+                ty: "int64_t",
+                name: offset,
+                value: Some(value),
+            } = &statement.kind
+            else {
+                continue;
+            };
+            let rest = &block[at + 1..];
+            let parts: Vec<&Expr<'a>> =
+                rest.iter().filter_map(|next| added(next, offset)).collect();
+            let is_place =
+                |next: &&Statement<'a>| added(next, offset).is_none() && mentions(next, offset);
+            if value.constant() != Some(0)
+                || parts.is_empty()
+                || !rest.iter().any(|next| is_place(&next))
+            {
+                continue;
+            }
+            let refuse_if = |parts: &[&Expr<'a>], operator: &str, why: &str| {
+                let terms: Vec<_> = parts
+                    .iter()
+                    .map(|part| format!("{part} {operator} 0"))
+                    .collect();
+                format!("FUT_REFUSE_IF({}, {why})", terms.join(" || "))
+            };
+            let place = place(&block[..=at], &parts);
+            edits.before(place.text, &refuse_if(&parts, "<", "FUT_NEGATIVE_PART"));
+            if parts.len() > 1 && is_in_argument(rest, offset, function) {
+                edits.before(place.text, &refuse_if(&parts[1..], "!=", "FUT_NO_ROOM"));
+            }
+            self.offsets.insert(offset);
+        }
+    }
+}
+
+fn mentions(statement: &Statement<'_>, name: &str) -> bool {
+    let mut is_it = |expr: &Expr<'_>| (expr.name() == Some(name)).then_some(());
+    statement.find(&mut is_it).is_some()
+}
+
+/// The length that the statement adds to an offset.
+fn added<'s, 'a>(statement: &'s Statement<'a>, offset: &str) -> Option<&'s Expr<'a>> {
+    match statement.set()? {
+        (name, "+=", length) if name == offset => Some(length),
+        (name, "=", sum) if name == offset => match sum.operands("+")? {
+            [own, length] if own.name() == Some(offset) => Some(length),
+            [length, own] if own.name() == Some(offset) => Some(length),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the memory of the first part, which is not copied to the offset 0, belongs to a parameter.
+fn is_in_argument(block: &[Statement<'_>], offset: &str, function: &Function<'_>) -> bool {
+    let guarded = block.iter().find_map(|statement| match &statement.kind {
+        Kind::If(condition, inner) => {
+            let equal = match condition.operands("!") {
+                Some([inner]) => inner.operands("=="),
+                _ => condition.operands("!="),
+            };
+            let is_guard = equal?.iter().any(|side| side.mentions(offset));
+            is_guard.then_some(&inner[0])
+        }
         _ => None,
     });
-    let mut words = function.iter().flat_map(|line| line.tokens.windows(4));
+    let memory = guarded.and_then(|copy| {
+        copy.find(&mut |expr| match &expr.kind {
+            expr::Kind::Member(memory, ".", "mem") => memory.name(),
+            _ => None,
+        })
+    });
+    let mut words = function.parameters.windows(3);
     words.any(|words| {
-        matches!(*words, ["struct", "memblock" | "memblock_device", name, "," | ")"] if Some(name) == memory)
+        matches!(*words, ["struct", "memblock" | "memblock_device", name] if Some(name) == memory)
     })
 }
 
-/// The lengths that are added to `offset` in the block in which `lines` begin.
-fn parts<'a>(lines: &[Line<'a>], offset: &str) -> Vec<&'a str> {
-    let block = lines[0].indent().len();
-    let in_block = |line: &&Line<'_>| line.text.trim().is_empty() || line.indent().len() >= block;
-    let part = |line: &Line<'a>| match (&line.statement, &*line.tokens) {
-        (Statement::Set(set), [_, "+=", length @ .., ";"]) if set.name == offset => {
-            Some(span(line.text, length))
-        }
-        _ => None,
+/// The first statement of a block, which ends with the definition of the offset, before which all `parts` are defined.
+fn place<'s, 'a>(block: &'s [Statement<'a>], parts: &[&Expr<'a>]) -> &'s Statement<'a> {
+    let sets_part = |statement: &Statement<'a>| {
+        let mut found = false;
+        statement.visit(&mut |inner| {
+            let name = match inner.kind {
+                Kind::Declare { name, .. } => Some(name),
+                _ => inner.set().map(|(name, ..)| name),
+            };
+            found |= name.is_some_and(|name| parts.iter().any(|part| part.mentions(name)));
+        });
+        found
     };
-    lines.iter().take_while(in_block).filter_map(part).collect()
-}
-
-/// The first line of the block around line `end` before which all `parts` are defined.
-fn place(lines: &[Line<'_>], end: usize, parts: &[&str]) -> usize {
-    let block = lines[end].indent().len();
-    let outside = |line: &Line<'_>| !line.text.trim().is_empty() && line.indent().len() < block;
-    let begin = lines[..end].iter().rposition(outside).map_or(0, |i| i + 1);
     // `cleanup:` frees what the function has declared.
-    let is_before = |line: &Line<'_>| {
-        let text = line.text.trim_start();
-        let name = text.strip_prefix("int64_t ").unwrap_or(text);
-        let name = name.split([' ', ';']).next().unwrap_or_default();
-        parts.contains(&name) || text.ends_with(" = NULL;") || text == "int err = 0;"
+    let is_of_cleanup = |statement: &Statement<'a>| match &statement.kind {
+        Kind::Declare {
+            ty: "int",
+            name: "err",
+            ..
+        } => true,
+        Kind::Assign { value, .. }
+        | Kind::Declare {
+            value: Some(value), ..
+        } => value.text == "NULL",
+        _ => false,
     };
-    let mut place = lines[begin..end]
+    let (end, rest) = block.split_last().expect("the definition of the offset");
+    let last = rest
         .iter()
-        .rposition(is_before)
-        .map_or(begin, |i| begin + i + 1);
-    while place < end && can_precede(&lines[place..], block) {
-        place += 1;
-    }
-    place
+        .rposition(|one| sets_part(one) || is_of_cleanup(one));
+    let mut after = rest[last.map_or(0, |last| last + 1)..].iter();
+    after
+        .find(|statement| !can_precede(statement))
+        .unwrap_or(end)
 }
 
-/// Whether the first of `lines` belongs to a definition or to a check of the compiler, which write no
+/// Whether a statement is a definition or a check of the compiler, which write no
 /// element. The messages of the compiler are more specific than ours.
-fn can_precede(lines: &[Line<'_>], block: usize) -> bool {
-    let text = lines[0].text.trim_start();
-    text.is_empty()
-        || ["//", "int64_t ", "bool ", "}"]
-            .iter()
-            .any(|start| text.starts_with(start))
-        || lines[0].indent().len() > block
-        || text.starts_with("if (!")
-            && lines
-                .get(1)
-                .is_some_and(|next| next.text.contains("set_error("))
+fn can_precede(statement: &Statement<'_>) -> bool {
+    match &statement.kind {
+        Kind::Declare { ty, .. } => matches!(*ty, "int64_t" | "bool"),
+        Kind::If(..) => super::bounds::check(statement).is_some(),
+        _ => false,
+    }
 }

@@ -30,12 +30,12 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
     let generated = unit.generated;
     let raw_functions = raw::definitions(unit);
     let (driver, state) = match unit.program.backend.is_gpu() {
-        true => (driver(&generated.calls), reset_state(generated)),
+        true => (driver(&generated.source.calls), reset_state(generated)),
         false => Default::default(),
     };
     let parts = [
         defines(unit),
-        headers(&generated.directives),
+        headers(&generated.source.directives),
         symbols::macros(unit, |name| raw_functions.contains_key(name)),
         "#include \"fut_hooks.h\"\n".to_owned(),
         driver,
@@ -172,7 +172,7 @@ fn reset_state(generated: &Generated<'_>) -> String {
         )
     });
     let fills: String = fills.collect();
-    let copies = u8::from(generated.calls.contains("gpu_memcpy"));
+    let copies = u8::from(generated.source.calls.contains("gpu_memcpy"));
     format!(
         "static int fut_reset_state(struct futhark_context *ctx) {{\n  (void)ctx;\n{fills}  return 0;\n}}\n\
          #define FUT_HAS_GPU_MEMCPY {copies}\n"

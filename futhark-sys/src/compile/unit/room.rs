@@ -3,44 +3,37 @@
 //! The compiler moves checks of slices into kernels if they depend on a number that a kernel has computed. The host does not
 //! wait for their failure before the copy of such a slice, whose place is then outside of the array.
 
-use crate::compile::generated::lines::{Line, arguments};
-use crate::compile::generated::token::span;
+use crate::compile::generated::expr::Expr;
 
-/// The checks for a line with `lmad_copy_gpu2gpu_4b(ctx, …, RANK, MEMORY, PLACE, STRIDES, MEMORY, PLACE, STRIDES, SHAPE)`.
-pub(super) fn checks(line: &Line<'_>) -> String {
-    let mut names = line.tokens.iter().enumerate();
-    let Some((at, size)) = names.find_map(|(at, name)| {
-        let size = name.strip_prefix("lmad_copy_gpu2gpu_")?;
-        Some((at, size.trim_end_matches('b')))
-    }) else {
-        return String::new();
-    };
-    let list = arguments(&line.tokens[at + 2..]).unwrap_or_default();
-    let list: Vec<_> = list.iter().map(|tokens| span(line.text, tokens)).collect();
-    let [
-        ..,
-        rank,
-        to,
-        to_place,
-        to_strides,
-        from,
-        from_place,
-        from_strides,
-        shape,
-    ] = *list
+/// The checks for a call `lmad_copy_gpu2gpu_4b(ctx, …, RANK, MEMORY, PLACE, STRIDES, MEMORY, PLACE, STRIDES, SHAPE)`.
+pub(super) fn checks(arguments: &[Expr<'_>], function: &str) -> Vec<String> {
+    let size = function.strip_prefix("lmad_copy_gpu2gpu_");
+    let (
+        Some(size),
+        [
+            ..,
+            rank,
+            to,
+            to_place,
+            to_strides,
+            from,
+            from_place,
+            from_strides,
+            shape,
+        ],
+    ) = (size.map(|size| size.trim_end_matches('b')), arguments)
     else {
-        return String::new();
+        return Vec::new();
     };
-    let indent = line.indent();
+    let [rank, to_place, to_strides, from_place, from_strides, shape] =
+        [rank, to_place, to_strides, from_place, from_strides, shape].map(|argument| argument.text);
     let sides = [(to, to_place, to_strides), (from, from_place, from_strides)];
-    let checks = sides.map(|(memory, place, strides)| {
+    let checks = sides.into_iter().filter_map(|(memory, place, strides)| {
         // What the function keeps for later calls has the size of its array.
-        let Some(memory) = memory.strip_suffix(".mem") else {
-            return String::new();
-        };
-        format!(
-            "{indent}FUT_REFUSE_IF(fut_is_outside({memory}.size / {size}, {rank}, {place}, {strides}, {shape}), FUT_OUTSIDE)\n"
-        )
+        let memory = memory.text.strip_suffix(".mem")?;
+        Some(format!(
+            "FUT_REFUSE_IF(fut_is_outside({memory}.size / {size}, {rank}, {place}, {strides}, {shape}), FUT_OUTSIDE)"
+        ))
     });
-    checks.concat()
+    checks.collect()
 }

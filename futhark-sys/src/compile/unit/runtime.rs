@@ -1,32 +1,7 @@
 //! Checks the sizes that functions of the runtime receive, inside of these functions, and replaces
 //! arithmetic of the runtime that cuts sizes to 32 bits.
 
-use crate::compile::generated::token::identifier;
-
-/// A check in a function of a GPU backend that receives sizes from the functions of the program.
-pub(super) struct Check {
-    /// The line that gets it.
-    pub line: &'static str,
-    /// The line with the check.
-    pub text: String,
-}
-
-/// The sizes of a launch, which the compiler declares as 32-bit numbers.
-const LAUNCH: [&str; 7] = [
-    "grid_x",
-    "grid_y",
-    "grid_z",
-    "block_x",
-    "block_y",
-    "block_z",
-    "shared_bytes",
-];
-
-/// The condition in a function that launches a kernel.
-const LAUNCHES: &str = "    if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {";
-
-/// The first line in a function that fills an array.
-const FILLS: &str = "    int err = 0;";
+use super::edits::Edits;
 
 /// Lines that cut sizes to 32 bits, divide by a setting, ask the user, or write invalid JSON, and those that do not.
 const CUTS: [(&str, &str); 9] = [
@@ -77,63 +52,6 @@ const DIVISIONS: [(&str, &str); 4] = [
     (" % y;", " % FUT_DIVISOR(x, y);"),
 ];
 
-/// The functions of multicore that get the number of iterations of a parallel loop, and our functions,
-/// which check it.
-const LOOPS: [(&str, &str); 2] = [
-    (
-        "scheduler_prepare_task(&ctx->scheduler, ",
-        "fut_prepare_task(ctx, ",
-    ),
-    (
-        "scheduler_execute_task(&ctx->scheduler, ",
-        "fut_execute_task(ctx, ",
-    ),
-];
-
-/// Reads the first line of the definition of such a function: `gpu_kernel_f(ctx, grid_x, …, block_x, …, shared_bytes, …)`
-/// launches a kernel; `futrts_builtinzhreplicate_i32(ctx, mem, count, value)` and the like fill an array. Returns it with
-/// wide parameters, and the check. The inner `None` stands for one in an unknown form.
-pub(super) fn definition(line: &str) -> Option<Option<(String, Check)>> {
-    if line.ends_with(';') || line.starts_with([' ', '/', '"', '#']) {
-        return None;
-    }
-    let (head, _) = line.split_once('(')?;
-    let (_, name) = head.trim_end().rsplit_once(' ')?;
-    match name.strip_prefix("futrts_builtinzh") {
-        Some(fill) => Some(self::fill(line, fill == "replicate_unit")),
-        None => name.starts_with("gpu_kernel_").then(|| launch(line)),
-    }
-}
-
-fn launch(line: &str) -> Option<(String, Check)> {
-    let mut wide = line.to_owned();
-    for name in LAUNCH {
-        let narrow = format!("unsigned int {name}");
-        if !wide.contains(&narrow) {
-            return None;
-        }
-        wide = wide.replacen(&narrow, &format!("int64_t {name}"), 1);
-    }
-    let (sizes, launches) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
-    let text = format!(
-        "    if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        \
-                 return FUTHARK_PROGRAM_ERROR;\n    if ({launches} != 0) {{"
-    );
-    let check = Check {
-        line: LAUNCHES,
-        text,
-    };
-    Some((wide, check))
-}
-
-fn fill(line: &str, of_units: bool) -> Option<(String, Check)> {
-    let (_, count) = line.split_once(", int64_t ")?;
-    let count = identifier(count);
-    let nothing_else = if of_units { "\n    goto cleanup;" } else { "" };
-    let text = format!("{FILLS}\n    FUT_CHECK_COUNT({count}){nothing_else}");
-    Some((line.to_owned(), Check { line: FILLS, text }))
-}
-
 /// Whether a function begins on the line that can divide integers, as `SCALAR_FUN_ATTR int64_t sdiv64(int64_t x, int64_t y) {`.
 pub(super) fn divides(line: &str) -> bool {
     line.starts_with("SCALAR_FUN_ATTR ") && line.contains("_t x, ") && line.contains("_t y)")
@@ -143,7 +61,7 @@ pub(super) fn divides(line: &str) -> bool {
 /// if it changes.
 pub(super) fn replaced(line: &str, divides: bool) -> Option<String> {
     let divisions = if divides { &DIVISIONS[..] } else { &[] };
-    let mut all = CUTS.iter().chain(&LOOPS).chain(divisions);
+    let mut all = CUTS.iter().chain(divisions);
     let changed = all
         .find(|(from, _)| line.contains(from))
         .map(|(from, to)| line.replacen(from, to, 1));
@@ -170,17 +88,15 @@ const INLINED: [&str; 4] = [
     " memblock_set",
 ];
 
-/// Whether the tokens of a line start a parallel loop in a form that [`replaced`] does not know. The runtime itself starts
-/// one, of a constant number of iterations, when a context is created.
-pub(super) fn is_unknown_call(tokens: &[&str]) -> bool {
-    let is_start = |name: &str| {
-        LOOPS
-            .iter()
-            .any(|(known, _)| known.split('(').next() == Some(name))
-    };
-    tokens.windows(4).any(|window| match window {
-        [_, "(", "struct" | "&", "scheduler"] => false,
-        [name, "(", ..] => is_start(name),
-        _ => false,
-    })
+/// Changes the runtime.
+pub(super) fn write<'a>(text: &'a str, edits: &mut Edits<'a>) {
+    let mut is_division = false;
+    for line in text.lines() {
+        if !line.starts_with(' ') {
+            is_division = divides(line);
+        }
+        if let Some(changed) = replaced(line, is_division) {
+            edits.replace(line, changed);
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub(in crate::compile) fn symbol(table: &str, function: &str) -> String {
 /// The macros that rename external functions and variables of the generated C. `replaced`: our own function has
 /// the symbol of this one.
 pub(super) fn macros(unit: &Unit<'_>, replaced: impl Fn(&str) -> bool) -> String {
-    let functions = unit.generated.external.iter().copied();
+    let functions = unit.generated.source.external.iter().copied();
     let mut macros = String::new();
     for name in functions.chain(VARIABLES) {
         let hooked = match HOOKED.contains(&name) {
