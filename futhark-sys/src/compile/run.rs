@@ -15,7 +15,7 @@ use super::error::{BACKENDS, Error, ErrorKind};
 use super::facts;
 use super::files::Files;
 use super::generated::strings::with_c_strings;
-use super::generated::{Generated, layout};
+use super::generated::{Generated, layout, runtime};
 use super::hash::Hash;
 use super::paths::{hash_of, write};
 use super::recording::Recording;
@@ -316,6 +316,11 @@ impl Build {
         program: &Program,
         [c_text, h_text]: [&str; 2],
     ) -> Result<(), Error> {
+        let checked = match self.hardened {
+            true => Some(runtime::checked(c_text, program, None)?),
+            false => None,
+        };
+        let c_text = checked.as_deref().unwrap_or(c_text);
         let generated = Generated::read(c_text, h_text, program, self.hardened)?;
         let plain = match self.raw {
             true => raw::functions(&generated.declared),
@@ -376,6 +381,7 @@ pub struct Interface {
 pub fn hardened_source(c_text: &str, h_text: &str, manifest: &str) -> Result<String, Error> {
     let program = read_program(Path::new("manifest"), manifest)?;
     let c_text = with_c_strings(c_text);
+    let c_text = runtime::checked(&c_text, &program, None)?;
     let generated = Generated::read(&c_text, h_text, &program, true)?;
     unit::checked::checked(&generated.source, &program.version)
 }

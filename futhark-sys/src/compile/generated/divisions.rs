@@ -1,55 +1,26 @@
 //! The divisions of integers in the host code of a program.
 //!
 //! A division by zero, or of the smallest number by -1, ends the process. The functions that divide for the program
-//! and for its sizes (`sdiv64` and the like) get a comparison when they are written. Every other divisor must be
-//! one that is known not to be 0 or -1, so an unknown one is an error.
+//! and for its sizes (`sdiv64` and the like) are in the runtime, which gets a comparison (`runtime/edits.txt`) and has no other
+//! divisor that can be 0 or -1. Outside of it every divisor must be a constant, so an unknown one is an error.
 
 use std::collections::BTreeSet;
 
 use futhark_manifest::Version;
 
 use super::source::{Source, starts_line};
-use super::token::{is_directive, is_name, is_word, opening, place};
+use super::runtime;
+use super::token::{is_directive, is_name, opening, place};
 use crate::compile::error::Error;
-
-/// Divisions by numbers that are neither 0 nor -1: the last token of the dividend, the operator and the divisor.
-const KNOWN: &[&str] = &[
-    // The size of an array.
-    ") / sizeof(",
-    // Capacities of queues, which start with 1024 and double.
-    ") % subtask_queue->capacity",
-    // Numbers of threads, which are at least 1. A worker takes work of others only if there are some.
-    "subtask_id % scheduler->num_threads",
-    ") % (my_num_workers - 1)",
-    // A setting; `unit/runtime.rs` writes 1 for 0.
-    ") / cfg->gpu.default_block_size",
-    // Between 1 and the number of threads.
-    "iterations / nsubtasks",
-    "iterations % nsubtasks",
-    // At least 1, by `smax64` or a conditional expression.
-    "iterations / min_iter_pr_subtask",
-    "iterations % min_iter_pr_subtask",
-    // Compared with 0 in front of it; the quotient of two positive numbers.
-    ") / info.iter_pr_subtask",
-    // Constants, and on Windows a clock.
-    ") / w",
-    "QuadPart / freq.QuadPart",
-    ") / (TR_BLOCK_DIM*TR_BLOCK_DIM)",
-    // Dimensions of a transposition, which is not empty, and quotients of `TR_BLOCK_DIM` by smaller ones.
-    "TR_BLOCK_DIM / n",
-    "TR_BLOCK_DIM / m",
-    ") / mulx",
-    ") / muly",
-];
-
-/// The ends of statements that divide in functions with the attribute `SCALAR_FUN_ATTR`, which are compared:
-/// `unit/runtime.rs`. `ys` is in text that only ISPC compiles, which every program has.
-const COMPARED: [&str; 4] = [" / y;", " % y;", " / ys;", " % ys;"];
 
 /// Checks that every divisor is known.
 pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error> {
-    let code = source.tokens.iter().filter(|token| !is_directive(token));
-    let code: Vec<&str> = code.copied().collect();
+    let runtime = runtime::sections(source.text);
+    let of_program = |token: &&&str| {
+        let at = place(source.text, token);
+        !is_directive(token) && !runtime.iter().any(|section| section.place.contains(&at))
+    };
+    let code: Vec<&str> = source.tokens.iter().filter(of_program).copied().collect();
     let mut function = Function::default();
     for (i, operator) in code.iter().enumerate() {
         function.read(source.text, &code[i..]);
@@ -63,15 +34,13 @@ pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error>
         {
             continue;
         }
-        let rest = &source.text[place(source.text, after[0])..];
-        let division = format!("{} {operator} {rest}", before[i - 1]);
-        let end = &source.text[place(source.text, operator) - 1..];
-        let is_compared = function.is_scalar && COMPARED.iter().any(|known| end.starts_with(known));
-        if !is_compared && !KNOWN.iter().any(|known| is_prefix(known, &division)) {
-            let line = division.lines().next().unwrap_or_default();
-            let why = format!("whether the divisor in `{line}` can be 0 or -1 is not known");
-            return Err(Error::unsupported(version, after[0], &why));
-        }
+        let rest = source.text[place(source.text, after[0])..].lines().next();
+        let why = format!(
+            "whether the divisor in `{} {operator} {}` can be 0 or -1 is not known",
+            before[i - 1],
+            rest.unwrap_or_default()
+        );
+        return Err(Error::unsupported(version, after[0], &why));
     }
     Ok(())
 }
@@ -79,7 +48,6 @@ pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error>
 /// The floats of the current function.
 #[derive(Default)]
 struct Function<'a> {
-    is_scalar: bool,
     returns_float: bool,
     floats: BTreeSet<&'a str>,
 }
@@ -89,7 +57,6 @@ impl<'a> Function<'a> {
     fn read(&mut self, text: &str, tokens: &[&'a str]) {
         if is_name(tokens[0]) && starts_line(text, tokens[0]) {
             let mut head = tokens.iter().take_while(|token| **token != "(");
-            self.is_scalar = tokens[0] == "SCALAR_FUN_ATTR";
             self.returns_float = head.any(|token| is_float_type(token));
             self.floats.clear();
         }
@@ -139,12 +106,6 @@ fn is_constant(token: &str) -> bool {
     token != "0" && token.chars().all(is_part)
 }
 
-/// Whether `known` is the beginning of `division`, and its last name is not longer there.
-fn is_prefix(known: &str, division: &str) -> bool {
-    let rest = division.strip_prefix(known);
-    rest.is_some_and(|rest| !known.ends_with(is_word) || !rest.starts_with(is_word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +119,6 @@ mod tests {
         };
         const SCALAR: &str = "SCALAR_FUN_ATTR int64_t squot64(int64_t x, int64_t y)";
         for (head, code) in [
-            (SCALAR, "return y == 0 ? 0 : x / y;"),
             ("int f(int64_t x)", "x = x % 16 + x / TR_BLOCK_DIM;"),
             ("double f(int64_t x)", "return x / log(x);"),
             (
@@ -169,13 +129,11 @@ mod tests {
                 "int f(int64_t x)",
                 "x = sitofp_i64_f64(x) / sitofp_i64_f64(n_1);",
             ),
-            ("int f(int64_t n)", "n = TR_BLOCK_DIM / n;"),
         ] {
             assert!(read(head, code).is_ok(), "{code}");
         }
         for (head, code, divisor) in [
-            (SCALAR, "return x/y;", "y"),
-            (SCALAR, "return x / z;", "z"),
+            (SCALAR, "return x / y;", "y"),
             ("int f(int64_t x, int64_t y)", "return x / y;", "y"),
             ("int f(int64_t x)", "x %= x;", "x"),
             ("int f(int64_t x)", "x = x / 0;", "0"),
@@ -184,7 +142,6 @@ mod tests {
                 "return x;\n}\nint g(int x) {\n  return 1 / x;",
                 "x",
             ),
-            ("int f(int64_t n)", "n = TR_BLOCK_DIM / n_1;", "n_1"),
         ] {
             let error = read(head, code).unwrap_err();
             error.refuses_a_form_of_0_26_1(&[&format!("`{divisor}`")]);

@@ -9,6 +9,7 @@ mod divisions; // checks that every divisor is compared with zero, or known
 pub(super) mod expr; // the expressions of the functions of a program
 mod hooks; // which functions our C file replaces or uses
 pub(super) mod layout; // the components of opaque values; which are columns of an array of records
+pub(super) mod runtime; // the runtime, whose texts are known, and our changes of it
 mod source; // directives, functions, structs, declarations and calls
 mod state; // the state on a device, which kernels change, and its initial values
 pub(super) mod statement; // the statements of the functions of a program

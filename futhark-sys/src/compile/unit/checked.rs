@@ -8,7 +8,7 @@ use super::constants::Blocks;
 use super::edits::Edits;
 use super::passes;
 use super::sizes::{self, Flows, Writer};
-use super::{launches, operations, runtime};
+use super::{launches, operations};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -30,7 +30,6 @@ fn with_rules(
     version: &Version,
 ) -> Result<String, Error> {
     let mut edits = Edits::of(source.text);
-    runtime::write(source.text, &mut edits);
     for function in of_program {
         operations::check(function, version)?;
     }

@@ -12,7 +12,6 @@ mod operations; // the functions that a program may call, and the known places o
 mod passes; // the sizes that functions of a program pass to the runtime
 pub(super) mod raw; // the functions that a raw module offers, and those whose results the caller frees
 mod room; // whether copies stay in their memory
-mod runtime; // changes of the functions of the runtime
 mod sizes; // second definitions of sizes in checked arithmetic
 pub(super) mod symbols; // unique names of the functions and variables with external linkage
 mod table; // the table
