@@ -87,6 +87,16 @@ macro_rules! context_methods {
             crate::Report::parse(&self.report()?)
         }
 
+        /// Which checks of sizes, divisions and bounds the library has. A service can refuse to start without them:
+        ///
+        /// ```text
+        /// assert_eq!(ctx.hardening(), futhark_safe::Hardening::Full);
+        /// ```
+        #[must_use]
+        pub fn hardening(&self) -> crate::Hardening {
+            self.core().table().hardening()
+        }
+
         /// The settings of the configuration that have no effect on this backend: lines of
         /// [tunings](Config::tuning) for parameters that only other backends have.
         ///

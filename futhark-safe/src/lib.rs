@@ -218,6 +218,8 @@ mod tuning;
 
 pub use error::{Error, ErrorKind, Place, Result};
 pub use futhark_manifest::{Backend, ElemType};
+#[cfg(feature = "run")]
+pub use futhark_sys::table::Hardening;
 #[cfg(feature = "report")]
 pub use observe::{Event, Report};
 #[cfg(any(feature = "build", feature = "run"))]

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 10u
+#define FUT_ABI 11u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -77,6 +77,7 @@
 // Flags of `struct fut_table`.
 #define FUT_HARDENED 1u // sizes and divisions are checked, and bounds that the Futhark compiler does not check
 #define FUT_GPU 2u      // results of array type can be pending when a call returns
+#define FUT_PARTIAL 4u  // with FUT_HARDENED: checks are missing, because the Futhark compiler is not known
 
 // A context, with its configuration and the state of the hooks.
 struct fut_context;

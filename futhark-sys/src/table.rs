@@ -19,6 +19,18 @@ pub type Call = unsafe extern "C" fn(
 /// have only that one, so that several can be linked into one binary.
 pub const SYMBOL: &str = "fut_table";
 
+/// Which checks of sizes, divisions and bounds a library has beside the program's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hardening {
+    /// All.
+    Full,
+    /// Not all, because a version of the Futhark compiler generated the code that was not known when it was built
+    /// (`FUTHARK_UNKNOWN_COMPILER=allow`). The warnings of the build name the missing ones.
+    Partial,
+    /// None (`hardened(false)`).
+    Off,
+}
+
 /// A validated table that matches this version of the crate.
 #[repr(transparent)]
 pub struct Table(Raw);
@@ -148,10 +160,15 @@ impl Table {
         self.0.functions_hash
     }
 
-    /// Returns whether sizes and divisions are checked.
+    /// Returns which checks the library has.
     #[must_use]
-    pub fn is_hardened(&self) -> bool {
-        self.0.flags & FUT_HARDENED != 0
+    pub fn hardening(&self) -> Hardening {
+        let has = |flag| self.0.flags & flag != 0;
+        match (has(FUT_HARDENED), has(FUT_PARTIAL)) {
+            (false, _) => Hardening::Off,
+            (true, true) => Hardening::Partial,
+            (true, false) => Hardening::Full,
+        }
     }
 
     /// Returns whether this is a GPU backend, where array results can be pending when a call returns.

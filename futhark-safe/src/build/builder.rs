@@ -21,6 +21,7 @@ pub struct Program {
     compiler: Option<PathBuf>,
     vendored: Option<PathBuf>,
     hardened: bool,
+    allow_unknown_compiler: bool,
     linked: bool,
     tuning: Option<PathBuf>,
     options: Vec<String>,
@@ -40,6 +41,7 @@ impl Program {
             compiler: None,
             vendored: None,
             hardened: true,
+            allow_unknown_compiler: false,
             linked: true,
             tuning: None,
             options: Vec::new(),
@@ -108,6 +110,14 @@ impl Program {
     /// if you have measured that it matters.
     pub fn hardened(mut self, hardened: bool) -> Program {
         self.hardened = hardened;
+        self
+    }
+
+    /// Builds the code of a Futhark compiler that this version does not know, if it is `true`, although some checks may be missing. Each
+    /// is a warning of Cargo, and [`Context::hardening`](crate::Context::hardening) tells it. So does the variable
+    /// `FUTHARK_UNKNOWN_COMPILER=allow`.
+    pub fn allow_unknown_compiler(mut self, allow: bool) -> Program {
+        self.allow_unknown_compiler = allow;
         self
     }
 
@@ -342,7 +352,8 @@ impl Program {
         let mut build = Build::new(&self.source, backend)
             .out_dir(out_dir.join("futhark"))
             .linkage(Linkage::Static)
-            .hardened(self.hardened);
+            .hardened(self.hardened)
+            .allow_unknown_compiler(self.allow_unknown_compiler);
         #[cfg(feature = "raw")]
         {
             build = build.raw(self.raw);

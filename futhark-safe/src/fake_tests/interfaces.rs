@@ -7,7 +7,9 @@ use crate::call::{Value as _, consumed, scalar, slot};
 use crate::context::Linked;
 use crate::dynamic::{self, Arg, Library, Scalar, Value};
 use crate::ffi::LinkedTable;
-use crate::{Array, Backend, Config, Context, ErrorKind, HasArray, Program, Raw, RawContext};
+use crate::{
+    Array, Backend, Config, Context, ErrorKind, Hardening, HasArray, Program, Raw, RawContext,
+};
 use futhark_fake::program;
 use futhark_fake::{FLAVOURS, Flavour, World};
 use futhark_sys::table::Table;
@@ -179,6 +181,17 @@ fn dynamic_context(flavour: Flavour) -> (World, dynamic::Context) {
     let world = World::new();
     let ctx = dynamic::Context::new(library(flavour), &Config::new()).unwrap();
     (world, ctx)
+}
+
+#[test]
+fn contexts_tell_whether_checks_are_missing() {
+    for (flavour, hardening) in [
+        (Flavour::Gpu, Hardening::Partial),
+        (Flavour::Host, Hardening::Off),
+    ] {
+        let (_world, ctx) = dynamic_context(flavour);
+        assert_eq!(ctx.hardening(), hardening);
+    }
 }
 
 #[test]

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::{FunctionList, Manifest, Program};
 
-use super::build::Linkage;
+use super::build::{Build, Linkage};
 use super::docs::Docs;
 use super::error::Error;
 use super::paths::{read, write};
 use super::stored::WARNINGS;
+use crate::table::Hardening;
 
 /// The program of a manifest, with the comments in its source and the files that this imports.
 pub(super) fn read_documented(
@@ -64,6 +65,9 @@ impl Paths {
     }
 }
 
+/// The beginning of a warning of ours: a check that is missing.
+pub(super) const UNCHECKED: &str = "unchecked: ";
+
 /// A compiled program for one backend.
 #[derive(Clone, Debug)]
 pub struct Artifact {
@@ -71,6 +75,7 @@ pub struct Artifact {
     manifest: String,
     program: Program,
     warnings: String,
+    hardening: Hardening,
     programs: Vec<PathBuf>,
     sources: Vec<PathBuf>,
 }
@@ -79,16 +84,23 @@ impl Artifact {
     pub(super) fn read(
         paths: Paths,
         programs: Vec<PathBuf>,
-        source: &Path,
+        build: &Build,
         sources: Vec<PathBuf>,
     ) -> Result<Artifact, Error> {
         let manifest = paths.read("json")?;
-        let program = read_documented(&paths.manifest(), &manifest, source, &sources)?;
+        let program = read_documented(&paths.manifest(), &manifest, build.source(), &sources)?;
         let warnings = read(&paths.in_folder(WARNINGS))?;
         Ok(Artifact {
             paths,
             manifest,
             program,
+            hardening: match build.hardened {
+                false => Hardening::Off,
+                true if warnings.lines().any(|line| line.starts_with(UNCHECKED)) => {
+                    Hardening::Partial
+                }
+                true => Hardening::Full,
+            },
             warnings,
             programs,
             sources,
@@ -138,7 +150,14 @@ impl Artifact {
         FunctionList::of(&self.program)
     }
 
-    /// The warnings of the Futhark compiler; empty if there were none.
+    /// Which checks the library has.
+    #[must_use]
+    pub fn hardening(&self) -> Hardening {
+        self.hardening
+    }
+
+    /// The warnings of the Futhark compiler, and the checks that are missing
+    /// ([`Build::allow_unknown_compiler`](super::Build::allow_unknown_compiler)); empty if there were none.
     #[must_use]
     pub fn warnings(&self) -> &str {
         &self.warnings

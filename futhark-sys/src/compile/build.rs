@@ -8,6 +8,7 @@ use super::cache::cache_folder;
 use super::compiler::Compiler;
 use super::error::Error;
 use super::recording::Recording;
+use super::toolchain::Toolchain;
 
 /// The kind of library to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub struct Build {
     pub(super) linkage: Linkage,
     fast: bool,
     pub(super) hardened: bool,
+    allow_unknown_compiler: bool,
     pub(super) options: Vec<String>,
     pub(super) flags: Vec<String>,
     pub(super) raw: bool,
@@ -60,6 +62,7 @@ impl Build {
             linkage: Linkage::Shared,
             fast: false,
             hardened: true,
+            allow_unknown_compiler: false,
             options: Vec::new(),
             flags: Vec::new(),
             raw: false,
@@ -134,6 +137,22 @@ impl Build {
         self
     }
 
+    /// Builds hardened code of a Futhark compiler that this version does not know, if it is `true`, although some checks may be missing.
+    /// So does the environment variable `FUTHARK_UNKNOWN_COMPILER=allow`.
+    ///
+    /// Every check is added whose place is found. [`Artifact::warnings`](super::Artifact::warnings) names the others, and
+    /// [`Table::hardening`](crate::table::Table::hardening) is [`Partial`](crate::table::Hardening::Partial). By default such code is an
+    /// error of kind [`ErrorKind::Layout`](super::ErrorKind::Layout). The replacements that keep the process alive are never optional.
+    #[must_use]
+    pub fn allow_unknown_compiler(mut self, allow: bool) -> Build {
+        self.allow_unknown_compiler = allow;
+        self
+    }
+
+    pub(super) fn allows_unknown_compiler(&self) -> Result<bool, Error> {
+        Ok(Toolchain::allows_unknown_compiler()? || self.allow_unknown_compiler)
+    }
+
     /// Adds an option for the Futhark compiler: `--safe`, `--Werror`, `-w` or `--entry-point=NAME`. Others
     /// are an error of kind [`ErrorKind::Option`](super::ErrorKind::Option), because they could change which files it writes.
     #[must_use]
@@ -196,18 +215,19 @@ impl Build {
     }
 
     /// What was selected, except the source and tools.
-    pub(super) fn settings(&self) -> String {
-        format!(
-            "{} {:?} {} {} {} {:?} {:?} {:?}",
+    pub(super) fn settings(&self) -> Result<String, Error> {
+        Ok(format!(
+            "{} {:?} {} {} {} {} {:?} {:?} {:?}",
             self.backend,
             self.linkage,
             self.level(),
             self.hardened,
+            self.allows_unknown_compiler()?,
             self.raw,
             self.options,
             self.flags,
             self.target
-        )
+        ))
     }
 
     /// The name of the generated files: the source's, without characters that a C compiler rejects.

@@ -34,7 +34,8 @@ pub enum ErrorKind {
     NoSource,
     /// A build does not support the backend: it is not one of [`BACKENDS`].
     Backend,
-    /// An option ([`Build::option`](super::Build::option)) that a build cannot use.
+    /// An option ([`Build::option`](super::Build::option)) that a build cannot use, or an unknown value of
+    /// `FUTHARK_UNKNOWN_COMPILER`.
     Option,
     /// The Futhark compiler rejected the program. The message contains its output.
     Program,
@@ -90,13 +91,17 @@ impl Error {
             true => format!(
                 "another version of {known}: this one, {version}, is among them, so this is a mistake of futhark-sys"
             ),
-            false => format!("a version that it was run with, {known}, instead of {version}"),
+            false => format!(
+                "a version that it was run with, {known} (executables: futhark-lang.org/releases), instead of {version}"
+            ),
         };
         let plain = match plain {
             Some(false) => "",
             _ => {
                 "\n- build with `hardened(false)`: then a size that overflows or is negative writes to other memory, and \
-                 `i64.min / -1` ends the process (SAFETY.md)"
+                 `i64.min / -1` ends the process (SAFETY.md)\n\
+                 - set FUTHARK_UNKNOWN_COMPILER=allow: then each check of the runtime is added whose place is found, and warnings name \
+                 the others"
             }
         };
         let message = format!(
@@ -163,7 +168,8 @@ mod tests {
         let newer = message("9.0.0", Some(true));
         for word in [
             "`n_1 = 2;`: unknown",
-            "0.25.32, 0.27.1, instead of 9.0.0",
+            "0.25.32, 0.27.1 (",
+            "FUTHARK_UNKNOWN_COMPILER=allow",
             "`hardened(false)`",
             "UPGRADING.md",
         ] {

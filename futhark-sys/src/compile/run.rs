@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futhark_manifest::Program;
 
-use super::artifact::{Artifact, Paths, read_documented, read_program};
+use super::artifact::{Artifact, Paths, UNCHECKED, read_documented, read_program};
 use super::build::{Build, Linkage};
 use super::cache::{Temporary, is_complete};
 use super::cc::HEADERS;
@@ -49,7 +49,7 @@ impl Build {
                     ..
                 }) => {
                     let paths = self.paths(folder, symbol);
-                    Artifact::read(paths, Vec::new(), self.source(), sources.paths()).map(Some)
+                    Artifact::read(paths, Vec::new(), self, sources.paths()).map(Some)
                 }
                 code => self.find_or_build(code, sources),
             };
@@ -140,7 +140,7 @@ impl Build {
     fn find_or_build(&self, code: Code, sources: Files) -> Result<Option<Artifact>, Error> {
         let results = self.folder()?;
         let inputs = self.inputs(code, sources, &results)?;
-        let key = self.key(&inputs);
+        let key = self.key(&inputs)?;
         // The symbol does not depend on paths and times of files, so that equal compilers produce
         // equal libraries.
         let symbol = format!("fut_{}_{}", self.backend(), &key.clone().hex()[..16]);
@@ -150,13 +150,7 @@ impl Build {
         if !is_complete(&paths.folder) && !self.build(&inputs, &paths)? {
             return Ok(None);
         }
-        Artifact::read(
-            paths,
-            inputs.programs,
-            self.source(),
-            inputs.sources.paths(),
-        )
-        .map(Some)
+        Artifact::read(paths, inputs.programs, self, inputs.sources.paths()).map(Some)
     }
 
     /// Finds the tools, whose versions are kept in the folder `results`.
@@ -194,7 +188,7 @@ impl Build {
         let key = Hash::new()
             .with(env!("CARGO_PKG_VERSION"))
             .with(hash_of(self.source())?)
-            .with(self.settings());
+            .with(self.settings()?);
         Ok(self.folder_name(&key.hex()))
     }
 
@@ -213,7 +207,7 @@ impl Build {
 
     /// Hashes everything that determines the result: also versions of compilers, and options from the environment
     /// (`CC`, `CFLAGS`).
-    fn key(&self, inputs: &Inputs) -> Hash {
+    fn key(&self, inputs: &Inputs) -> Result<Hash, Error> {
         let mut hash = Hash::new()
             .with(env!("FUTHARK_SYS_SOURCES"))
             .with(env!("CARGO_PKG_VERSION"))
@@ -222,13 +216,13 @@ impl Build {
             // Source locations are part of the program's messages.
             .with(inputs.sources.texts())
             .with(self.source().as_os_str().as_encoded_bytes())
-            .with(self.settings())
+            .with(self.settings()?)
             .with(&inputs.code.version().text)
             .with(&inputs.cc.version);
         for word in inputs.cc.command_line() {
             hash = hash.with(word.as_encoded_bytes());
         }
-        inputs.arguments.iter().fold(hash, Hash::with)
+        Ok(inputs.arguments.iter().fold(hash, Hash::with))
     }
 
     /// A hash of the program's code and the options for the Futhark compiler.
@@ -262,8 +256,7 @@ impl Build {
     /// Builds in the folder of `paths`, which will be renamed to `home`.
     fn build_in(&self, inputs: &Inputs, paths: &Paths, home: &Path) -> Result<(), Error> {
         let (cc, arguments) = (&inputs.cc, &inputs.arguments);
-        let warnings = inputs.code.generate(self, &paths.in_folder(&paths.name))?;
-        paths.write(WARNINGS, &warnings)?;
+        let mut warnings = inputs.code.generate(self, &paths.in_folder(&paths.name))?;
         let manifest_text = paths.read("json")?;
         let program = read_program(&paths.manifest(), &manifest_text)?;
         if program.backend != self.backend() {
@@ -275,7 +268,8 @@ impl Build {
             return Err(Error::new(ErrorKind::Manifest, message));
         }
         let (c_text, h_text) = (with_c_strings(&paths.read("c")?), paths.read("h")?);
-        self.write_unit(inputs, paths, &manifest_text, &program, [&c_text, &h_text])
+        let missing = self
+            .write_unit(inputs, paths, &manifest_text, &program, [&c_text, &h_text])
             .map_err(|error| {
                 if error.kind() != ErrorKind::Layout {
                     return error;
@@ -283,6 +277,11 @@ impl Build {
                 let plain = Generated::read(&c_text, &h_text, &program, false);
                 error.with_ways_on(&program.version, Some(self.hardened && plain.is_ok()))
             })?;
+        let version = &program.version;
+        for check in missing {
+            warnings += &format!("{UNCHECKED}Futhark {version} is not known: {check}\n");
+        }
+        paths.write(WARNINGS, &warnings)?;
         let (file, object) = (paths.in_folder(UNIT), paths.in_folder(UNIT_OBJECT));
         cc.compile(&file, home, &object, self.backend(), arguments)
             .map_err(|error| match error.kind() {
@@ -307,7 +306,8 @@ impl Build {
         Ok(())
     }
 
-    /// Writes our C file around the generated code, the texts of `name.c` and `name.h`.
+    /// Writes our C file around the generated code, the texts of `name.c` and `name.h`. Returns the checks that are missing
+    /// in it.
     fn write_unit(
         &self,
         inputs: &Inputs,
@@ -315,9 +315,11 @@ impl Build {
         manifest_text: &str,
         program: &Program,
         [c_text, h_text]: [&str; 2],
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<String>, Error> {
+        let mut missing = Vec::new();
+        let allowed = self.allows_unknown_compiler()?.then_some(&mut missing);
         let checked = match self.hardened {
-            true => Some(runtime::checked(c_text, program, None)?),
+            true => Some(runtime::checked(c_text, program, allowed)?),
             false => None,
         };
         let c_text = checked.as_deref().unwrap_or(c_text);
@@ -337,6 +339,7 @@ impl Build {
                 &self.identity(&inputs.sources),
             ),
             hardened: self.hardened,
+            partial: !missing.is_empty(),
             symbol: &paths.symbol,
             plain: &plain,
         };
@@ -349,7 +352,8 @@ impl Build {
         }
         let name = &paths.name;
         let title = format!("// @generated by futhark-sys around {name}.c; do not edit.\n");
-        paths.write(UNIT, &format!("{title}{}", unit::write(&unit)))
+        paths.write(UNIT, &format!("{title}{}", unit::write(&unit)))?;
+        Ok(missing)
     }
 }
 

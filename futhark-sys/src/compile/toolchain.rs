@@ -33,6 +33,7 @@ pub enum Vendor {
 /// | `CUDA_HOME`, `CUDA_PATH` | the CUDA headers, in `include` |
 /// | `ROCM_PATH`, `HIP_PATH` | the HIP headers, in `include` |
 /// | `FUTHARK_VENDOR` | `update` or `check` vendored code: see [`Vendor`] |
+/// | `FUTHARK_UNKNOWN_COMPILER` | `allow`: see [`Build::allow_unknown_compiler`](super::Build::allow_unknown_compiler) |
 /// | `LIBCLANG_PATH`, `BINDGEN_EXTRA_CLANG_ARGS` | read by bindgen, for raw modules |
 ///
 /// The cc crate reads `CC`, `CFLAGS`, `AR` and others, also with the name of the target:
@@ -46,9 +47,10 @@ impl Toolchain {
     /// because it differs between a terminal and an editor: watch [`Artifact::programs`] instead.
     ///
     /// [`Artifact::programs`]: super::Artifact::programs
-    pub const VARIABLES: [&'static str; 9] = [
+    pub const VARIABLES: [&'static str; 10] = [
         "FUTHARK",
         "FUTHARK_VENDOR",
+        "FUTHARK_UNKNOWN_COMPILER",
         "FUTHARK_TOOLCHAIN",
         "CUDA_HOME",
         "CUDA_PATH",
@@ -74,6 +76,21 @@ impl Toolchain {
                     value.display()
                 );
                 Err(Error::new(ErrorKind::Vendored, message))
+            }
+        }
+    }
+
+    /// Whether `FUTHARK_UNKNOWN_COMPILER` allows code in which not every check has a place.
+    pub(super) fn allows_unknown_compiler() -> Result<bool, Error> {
+        match variable("FUTHARK_UNKNOWN_COMPILER") {
+            None => Ok(false),
+            Some(value) if value == Path::new("allow") => Ok(true),
+            Some(value) => {
+                let message = format!(
+                    "FUTHARK_UNKNOWN_COMPILER is `{}`; expected `allow`, or nothing",
+                    value.display()
+                );
+                Err(Error::new(ErrorKind::Option, message))
             }
         }
     }

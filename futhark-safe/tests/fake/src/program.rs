@@ -4,7 +4,9 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use futhark_manifest::{FunctionList, Manifest, Program};
-use futhark_sys::table::{self as c, CallFn, FUT_ABI, FUT_GPU, Raw, RawFunction, Table};
+use futhark_sys::table::{
+    self as c, CallFn, FUT_ABI, FUT_GPU, FUT_HARDENED, FUT_PARTIAL, Raw, RawFunction, Table,
+};
 
 use crate::context;
 use crate::functions::raw_functions;
@@ -75,7 +77,11 @@ fn raw<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) 
     let mut raw: Raw = unsafe { std::mem::zeroed() };
     raw.abi = FUT_ABI;
     raw.size = size_of::<Raw>() as u32;
-    raw.flags = if GPU { FUT_GPU } else { 0 };
+    raw.flags = if GPU {
+        FUT_GPU | FUT_HARDENED | FUT_PARTIAL
+    } else {
+        0
+    };
     raw.backend = text(backend);
     raw.manifest = text(&manifest(described));
     raw.program = text("fake program");

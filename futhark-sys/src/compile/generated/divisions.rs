@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use futhark_manifest::Version;
 
-use super::source::{Source, starts_line};
 use super::runtime;
+use super::source::{Source, starts_line};
 use super::token::{is_directive, is_name, opening, place};
 use crate::compile::error::Error;
 

@@ -115,6 +115,7 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
 /// Whether the code of a backend has this section.
 fn is_in(file: &str, backend: Backend) -> bool {
     match file.strip_prefix("backends/") {
+        Some("multicore.h") => backend.has_threads(),
         Some(own) => own.strip_suffix(".h") == Some(backend.as_str()),
         None if file.starts_with("gpu") => backend.is_gpu(),
         None => file != "scheduler.h" || backend.has_threads(),
@@ -138,7 +139,7 @@ pub(in crate::compile) fn changes(
         let hash = hmac_sha256::Hash::hash(text.as_bytes());
         let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         match known().find(|known| (known.file, known.hash) == (file, &*hash)) {
-            None => unknown.push(unknown_section(file, text.lines().count())),
+            None => unknown.push(unknown_section(file, text.lines().count(), &hash)),
             Some(known) => {
                 let own: BTreeSet<&str> = known.versions.split(' ').collect();
                 versions = Some(versions.map_or_else(|| own.clone(), |all| &all & &own));
@@ -148,7 +149,7 @@ pub(in crate::compile) fn changes(
     for file in known().map(|known| known.file).collect::<BTreeSet<_>>() {
         let is_there = sections.iter().any(|section| section.file == file);
         if is_in(file, program.backend) && !is_there {
-            unknown.push(unknown_section(file, 0));
+            unknown.push(unknown_section(file, 0, "none"));
         }
     }
     for edit in edits().filter(|edit| is_in(edit.file, program.backend)) {
@@ -198,12 +199,20 @@ impl Edit {
 }
 
 /// Describes a section whose text is not known; one without lines is missing.
-fn unknown_section(file: &str, lines: usize) -> String {
+fn unknown_section(file: &str, lines: usize, hash: &str) -> String {
     let known = known().filter(|known| known.file == file);
-    let known = known.map(|known| format!("{} lines in {}", known.lines, known.versions));
+    let known = known.map(|known| {
+        let versions: Vec<_> = known.versions.split(' ').collect();
+        format!(
+            "{} lines in {} to {}",
+            known.lines,
+            versions[0],
+            versions[versions.len() - 1]
+        )
+    });
     let known: Vec<_> = known.collect();
     format!(
-        "{file}: {lines} lines that are not known; known are {}",
+        "{file}: {lines} lines that are not known (SHA-256 {hash}); known are {}",
         match known.is_empty() {
             true => "no texts of it".to_owned(),
             false => known.join(", "),

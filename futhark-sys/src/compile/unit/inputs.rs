@@ -16,6 +16,8 @@ pub(in crate::compile) struct Unit<'a> {
     /// Identifies source, compiler and layout.
     pub program_id: &'a str,
     pub hardened: bool,
+    /// Whether checks of a hardened unit are missing.
+    pub partial: bool,
     /// The name of the table.
     pub symbol: &'a str,
     /// The functions that a raw module offers.

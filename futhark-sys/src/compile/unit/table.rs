@@ -21,7 +21,7 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
          extern const struct fut_table {symbol};\n\
          __attribute__((visibility(\"default\"), externally_visible)) const struct fut_table {symbol} = {{\n  \
          .abi = FUT_ABI,\n  .size = sizeof(struct fut_table),\n  \
-         .flags = (FUT_IS_HARDENED ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u),\n  \
+         .flags = (FUT_IS_HARDENED ? FUT_HARDENED : 0u) | (FUT_GPU_BACKEND ? FUT_GPU : 0u){partial},\n  \
          .backend = \"{backend}\",\n  .manifest = fut_manifest,\n  .program = \"{program_id}\",\n  \
          .interface_hash = {hash:#x}u,\n  .functions_hash = {functions_hash:#x}u,\n  .types = {types},\n  .n_types = {n_types},\n  \
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
@@ -35,6 +35,7 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
          .n_tuning_params = sizeof tuning_param_names / sizeof *tuning_param_names - 1,\n  \
          .tuning_param_name = fut_tuning_param_name,\n  .tuning_param_class = fut_tuning_param_class,\n  \
          .tuning_param_default = fut_tuning_param_default,\n}};\n",
+        partial = if unit.partial { " | FUT_PARTIAL" } else { "" },
         manifest = literal(unit.manifest_text),
         symbol = unit.symbol,
         backend = program.backend,
