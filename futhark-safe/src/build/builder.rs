@@ -237,6 +237,12 @@ impl Program {
             let used = artifacts.iter().flat_map(Artifact::programs);
             cargo.extend(used.map(|file| watch(file)));
             warn(&artifacts[0], &mut cargo);
+            for check in artifacts[1..].iter().flat_map(Artifact::missing_checks) {
+                let line = format!("warning={check}");
+                if !cargo.contains(&line) {
+                    cargo.push(line);
+                }
+            }
             link(&artifacts, libraries, &mut cargo);
             let programs: Vec<_> = artifacts.iter().map(Artifact::program).collect();
             let symbols: Vec<_> = artifacts.iter().map(|a| a.symbol().to_owned()).collect();

@@ -75,7 +75,7 @@ pub struct Artifact {
     manifest: String,
     program: Program,
     warnings: String,
-    hardening: Hardening,
+    hardened: bool,
     programs: Vec<PathBuf>,
     sources: Vec<PathBuf>,
 }
@@ -94,13 +94,7 @@ impl Artifact {
             paths,
             manifest,
             program,
-            hardening: match build.hardened {
-                false => Hardening::Off,
-                true if warnings.lines().any(|line| line.starts_with(UNCHECKED)) => {
-                    Hardening::Partial
-                }
-                true => Hardening::Full,
-            },
+            hardened: build.hardened,
             warnings,
             programs,
             sources,
@@ -153,11 +147,20 @@ impl Artifact {
     /// Which checks the library has.
     #[must_use]
     pub fn hardening(&self) -> Hardening {
-        self.hardening
+        match (self.hardened, self.missing_checks().next()) {
+            (false, _) => Hardening::Off,
+            (true, Some(_)) => Hardening::Partial,
+            (true, None) => Hardening::Full,
+        }
     }
 
-    /// The warnings of the Futhark compiler, and the checks that are missing
-    /// ([`Build::allow_unknown_compiler`](super::Build::allow_unknown_compiler)); empty if there were none.
+    /// The warnings about checks that are missing: see [`Build::allow_unknown_compiler`](super::Build::allow_unknown_compiler).
+    pub fn missing_checks(&self) -> impl Iterator<Item = &str> {
+        let lines = self.warnings.lines();
+        lines.filter(|line| line.starts_with(UNCHECKED))
+    }
+
+    /// The warnings of the Futhark compiler, and about [missing checks](Self::missing_checks); empty if there were none.
     #[must_use]
     pub fn warnings(&self) -> &str {
         &self.warnings

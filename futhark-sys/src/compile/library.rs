@@ -19,6 +19,7 @@ use super::error::{Error, ErrorKind};
 use super::generated::Source;
 use super::paths::{canonical, create_folder, folder_of, read, write};
 use super::run::UNIT_OBJECT;
+use crate::table::Hardening;
 
 /// The files of a hardened library.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ pub struct Library {
     pub manifest: PathBuf,
     /// `NAME.resolved.json`, the manifest in the resolved form of futhark-manifest, with comments of the source.
     pub resolved: PathBuf,
-    /// The warnings of the Futhark compiler; empty if there were none.
+    /// The warnings of the Futhark compiler, and about missing checks; empty if there were none.
     pub warnings: String,
 }
 
@@ -141,7 +142,10 @@ pub fn library(
     write(&result(&header), read(&own)?)?;
     write(&result(&manifest), artifacts[0].manifest())?;
     let mut document = artifacts[0].program().to_json();
-    let backends = builds.iter().map(|build| build.backend().as_str());
+    let hardened = artifacts
+        .iter()
+        .filter(|artifact| artifact.hardening() == Hardening::Full);
+    let backends = hardened.map(|artifact| artifact.program().backend.as_str());
     document["hardened"] = backends.collect();
     write(&result(&resolved), format!("{document:#}\n"))?;
     // Two runs for one prefix do not mix their files. Not every system can lock a folder.
@@ -160,12 +164,18 @@ pub fn library(
         let renamed = std::fs::rename(result(file), folder.join(file));
         renamed.map_err(|error| Error::io("write", folder.join(file), error))?;
     }
+    let mut warnings = artifacts[0].warnings().to_owned();
+    for check in artifacts[1..].iter().flat_map(Artifact::missing_checks) {
+        if warnings.lines().all(|line| line != check) {
+            warnings += &format!("{check}\n");
+        }
+    }
     Ok(Library {
         library: folder.join(library),
         header: folder.join(header),
         manifest: folder.join(manifest),
         resolved: folder.join(resolved),
-        warnings: artifacts[0].warnings().to_owned(),
+        warnings,
     })
 }
 

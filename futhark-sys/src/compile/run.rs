@@ -318,11 +318,11 @@ impl Build {
     ) -> Result<Vec<String>, Error> {
         let mut missing = Vec::new();
         let allowed = self.allows_unknown_compiler()?.then_some(&mut missing);
-        let checked = match self.hardened {
-            true => Some(runtime::checked(c_text, program, allowed)?),
-            false => None,
+        let changes = match self.hardened {
+            true => runtime::changes(c_text, program, allowed)?,
+            false => Vec::new(),
         };
-        let c_text = checked.as_deref().unwrap_or(c_text);
+        let c_text = &runtime::changed(c_text, changes);
         let generated = Generated::read(c_text, h_text, program, self.hardened)?;
         let plain = match self.raw {
             true => raw::functions(&generated.declared),
@@ -385,7 +385,7 @@ pub struct Interface {
 pub fn hardened_source(c_text: &str, h_text: &str, manifest: &str) -> Result<String, Error> {
     let program = read_program(Path::new("manifest"), manifest)?;
     let c_text = with_c_strings(c_text);
-    let c_text = runtime::checked(&c_text, &program, None)?;
+    let c_text = runtime::changed(&c_text, runtime::changes(&c_text, &program, None)?);
     let generated = Generated::read(&c_text, h_text, &program, true)?;
     unit::checked::checked(&generated.source, &program.version)
 }

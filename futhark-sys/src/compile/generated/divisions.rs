@@ -18,7 +18,7 @@ pub(super) fn check(source: &Source<'_>, version: &Version) -> Result<(), Error>
     let runtime = runtime::sections(source.text);
     let of_program = |token: &&&str| {
         let at = place(source.text, token);
-        !is_directive(token) && !runtime.iter().any(|section| section.place.contains(&at))
+        !is_directive(token) && !runtime.iter().any(|(_, place)| place.contains(&at))
     };
     let code: Vec<&str> = source.tokens.iter().filter(of_program).copied().collect();
     let mut function = Function::default();

@@ -15,98 +15,77 @@ use crate::compile::error::Error;
 /// A change of a text: the place, and what replaces it.
 pub(in crate::compile) type Replacement = (Range<usize>, String);
 
-/// A section of the generated C, in the form `backends/c.h`.
-pub(super) struct Section<'a> {
-    file: &'a str,
-    pub place: Range<usize>,
-}
+/// A section of the generated C: its file, such as `backends/c.h`, and its place.
+pub(super) type Section<'a> = (&'a str, Range<usize>);
 
-/// A text of a section that a version of the compiler writes.
-struct Known {
-    file: &'static str,
-    hash: &'static str,
-    lines: &'static str,
-    versions: &'static str,
-}
-
-fn known() -> impl Iterator<Item = Known> {
+/// The known texts: file, hash, number of lines, versions.
+fn known() -> impl Iterator<Item = [&'static str; 4]> {
     let rows = include_str!("runtime/sections.tsv").lines();
-    rows.filter_map(|row| {
-        let [file, hash, lines, versions] = *row.split('\t').collect::<Vec<_>>() else {
-            return None;
-        };
-        Some(Known {
-            file,
-            hash,
-            lines,
-            versions,
-        })
-    })
+    rows.filter_map(|row| row.split('\t').collect::<Vec<_>>().try_into().ok())
 }
 
 /// A change of a section.
-struct Edit {
-    file: &'static str,
+struct Edit<'a> {
+    file: &'a str,
     /// How often its texts are met together.
     count: usize,
     /// What holds because of it.
-    promise: &'static str,
+    promise: &'a str,
     /// Texts, and what replaces each.
-    texts: Vec<[String; 2]>,
+    texts: Vec<(&'a str, &'a str)>,
 }
 
-fn edits() -> impl Iterator<Item = Edit> {
-    let mut edits: Vec<Edit> = Vec::new();
-    let mut before = "";
-    for line in include_str!("runtime/edits.txt").lines() {
-        let (mark, rest) = line.split_at_checked(1).unwrap_or_default();
-        let side = usize::from(mark == "+");
-        match (mark, edits.last_mut()) {
-            ("@", _) => {
-                let mut words = rest.trim_start().splitn(3, ' ');
-                let mut word = || words.next().unwrap_or_default();
-                edits.push(Edit {
-                    file: word(),
-                    count: word().parse().unwrap_or_default(),
-                    promise: word(),
-                    texts: Vec::new(),
-                });
-            }
-            ("-" | "+", Some(edit)) => {
-                if mark == "-" && before != "-" {
-                    edit.texts.push(Default::default());
-                }
-                if let Some(texts) = edit.texts.last_mut() {
-                    if before == mark {
-                        texts[side].push('\n');
-                    }
-                    texts[side] += rest;
-                }
-            }
-            _ => {}
-        }
-        before = mark;
+impl Edit<'_> {
+    fn read(text: &str) -> Option<Edit<'_>> {
+        let (head, rest) = text.split_once('\n')?;
+        let mut words = head.splitn(3, ' ');
+        let texts = rest.split("<<<\n").skip(1);
+        Some(Edit {
+            file: words.next()?,
+            count: words.next()?.parse().ok()?,
+            promise: words.next()?,
+            texts: texts
+                .map(|text| text.split_once("\n>>>")?.0.split_once("\n===\n"))
+                .collect::<Option<_>>()?,
+        })
     }
-    edits.into_iter()
+
+    fn places(&self, text: &str, sections: &[Section<'_>]) -> Vec<Replacement> {
+        let mut places = Vec::new();
+        for (_, section) in sections.iter().filter(|(file, _)| *file == self.file) {
+            for (from, to) in &self.texts {
+                let found = text[section.clone()].match_indices(from);
+                let starts = found.map(|(at, _)| section.start + at);
+                places.extend(starts.map(|at| (at..at + from.len(), (*to).to_owned())));
+            }
+        }
+        places
+    }
 }
 
 pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for (before, _) in text.match_indices("\n// ") {
-        let line = text[before + 1..].lines().next().unwrap_or_default();
-        let file = line.trim_end_matches('.');
-        let mark = |start| file.strip_prefix(start).filter(|file| file.ends_with(".h"));
-        if let Some(file) = mark("// Start of ").or_else(|| mark("// start of ")) {
-            // A section without an end ends at the next one.
-            let place = before + 1..text.len();
-            if let Some(last) = sections.last_mut() {
-                last.place.end = last.place.end.min(place.start);
-            }
-            sections.push(Section { file, place });
-        } else if let Some(last) = sections.last_mut()
-            && mark("// End of ").is_some_and(|end| end.trim_start_matches("of ") == last.file)
+        let start = before + 1;
+        let line = text[start..].lines().next().unwrap_or_default();
+        let mark = line.trim_end_matches('.').rsplit_once(" of ");
+        let Some((kind, file)) = mark.filter(|(_, file)| file.ends_with(".h")) else {
+            continue;
+        };
+        let is_start = kind.eq_ignore_ascii_case("// start");
+        if let Some((last, place)) = sections.last_mut()
+            && (is_start || kind.starts_with("// End") && file == *last)
         {
-            last.place.end = last.place.end.min(before + 1 + line.len() + 1);
+            // One without an end ends at the next one.
+            let end = if is_start {
+                start
+            } else {
+                start + line.len() + 1
+            };
+            place.end = place.end.min(end);
+        }
+        if is_start {
+            sections.push((file, start..text.len()));
         }
     }
     sections
@@ -114,11 +93,10 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
 
 /// Whether the code of a backend has this section.
 fn is_in(file: &str, backend: Backend) -> bool {
-    match file.strip_prefix("backends/") {
-        Some("multicore.h") => backend.has_threads(),
-        Some(own) => own.strip_suffix(".h") == Some(backend.as_str()),
-        None if file.starts_with("gpu") => backend.is_gpu(),
-        None => file != "scheduler.h" || backend.has_threads(),
+    match file.strip_prefix("backends/").unwrap_or(file) {
+        "scheduler.h" | "multicore.h" => backend.has_threads(),
+        "gpu.h" | "gpu_prototypes.h" => backend.is_gpu(),
+        own => own == file || own.strip_suffix(".h") == Some(backend.as_str()),
     }
 }
 
@@ -134,111 +112,76 @@ pub(in crate::compile) fn changes(
     let sections = sections(text);
     let (mut changes, mut unknown) = (Vec::new(), Vec::new());
     let mut versions: Option<BTreeSet<&str>> = None;
-    for section in &sections {
-        let (file, text) = (section.file, &text[section.place.clone()]);
-        let hash = hmac_sha256::Hash::hash(text.as_bytes());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        match known().find(|known| (known.file, known.hash) == (file, &*hash)) {
+    for (file, place) in &sections {
+        let text = &text[place.clone()];
+        let digest = hmac_sha256::Hash::hash(text.as_bytes());
+        let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        match known().find(|known| known[..2] == [*file, &*hash]) {
             None => unknown.push(unknown_section(file, text.lines().count(), &hash)),
-            Some(known) => {
-                let own: BTreeSet<&str> = known.versions.split(' ').collect();
+            Some([.., own]) => {
+                let own: BTreeSet<_> = own.split(' ').collect();
                 versions = Some(versions.map_or_else(|| own.clone(), |all| &all & &own));
             }
         }
     }
-    for file in known().map(|known| known.file).collect::<BTreeSet<_>>() {
-        let is_there = sections.iter().any(|section| section.file == file);
-        if is_in(file, program.backend) && !is_there {
-            unknown.push(unknown_section(file, 0, "none"));
-        }
-    }
-    for edit in edits().filter(|edit| is_in(edit.file, program.backend)) {
-        let places = edit.places(text, &sections);
-        match places.len() == edit.count {
-            true => changes.extend(places),
-            false => unknown.push(format!(
-                "{}: not ensured that {}: {} places of this change are found, expected {}",
+    let expected: BTreeSet<_> = known().map(|[file, ..]| file).collect();
+    let is_missing = |file: &&str| {
+        is_in(file, program.backend) && sections.iter().all(|(section, _)| section != file)
+    };
+    let missing = expected.into_iter().filter(is_missing);
+    unknown.extend(missing.map(|file| unknown_section(file, 0, "none")));
+    let edits = include_str!("runtime/edits.txt").replace("\r\n", "\n");
+    for edit in edits.split("\n@ ").filter_map(Edit::read) {
+        let (places, count) = (edit.places(text, &sections), edit.count);
+        if places.len() == count {
+            changes.extend(places);
+        } else if is_in(edit.file, program.backend) {
+            unknown.push(format!(
+                "{}: not ensured that {}: {} places of this change are found, expected {count}",
                 edit.file,
                 edit.promise,
                 places.len(),
-                edit.count
-            )),
+            ));
         }
     }
-    match allowed {
-        Some(list) => list.append(&mut unknown),
-        None if unknown.is_empty() => {}
-        None => {
+    match (allowed, unknown.first()) {
+        (Some(list), _) => list.append(&mut unknown),
+        (None, None) => {}
+        (None, Some(first)) => {
+            let file = first.split(':').next().unwrap_or_default();
             let versions = Vec::from_iter(versions.unwrap_or_default()).join(" ");
             let why = format!(
                 "the text of the runtime is not known\n- {}\nThe versions that have all other sections: {versions}",
                 unknown.join("\n- ")
             );
-            let file = unknown[0].split(':').next().unwrap_or_default();
             return Err(Error::unsupported(&program.version, file, &why));
         }
     }
-    changes.extend(outlined(text));
-    Ok(changes)
-}
-
-impl Edit {
-    fn places(&self, text: &str, sections: &[Section<'_>]) -> Vec<Replacement> {
-        let mut places = Vec::new();
-        for section in sections.iter().filter(|section| section.file == self.file) {
-            for [from, to] in &self.texts {
-                let found = text[section.place.clone()].match_indices(from);
-                places.extend(found.map(|(at, _)| {
-                    let start = section.place.start + at;
-                    (start..start + from.len(), to.clone())
-                }));
-            }
-        }
-        places
+    // The compiler writes these outside of sections. gcc would inline them everywhere, which takes a part of the time of a build.
+    for head in ["\nint memblock_unref(", "\nint memblock_set("] {
+        let starts = text.match_indices(head).map(|(at, _)| at + 1);
+        changes.extend(starts.map(|at| (at..at, "__attribute__((noinline)) ".to_owned())));
     }
+    Ok(changes)
 }
 
 /// Describes a section whose text is not known; one without lines is missing.
 fn unknown_section(file: &str, lines: usize, hash: &str) -> String {
-    let known = known().filter(|known| known.file == file);
-    let known = known.map(|known| {
-        let versions: Vec<_> = known.versions.split(' ').collect();
-        format!(
-            "{} lines in {} to {}",
-            known.lines,
-            versions[0],
-            versions[versions.len() - 1]
-        )
+    let known = known().filter(|known| known[0] == file);
+    let known = known.map(|[.., lines, versions]| {
+        let first = versions.split(' ').next().unwrap_or_default();
+        let last = versions.rsplit(' ').next().unwrap_or_default();
+        format!(" {lines} lines in {first} to {last}")
     });
     let known: Vec<_> = known.collect();
     format!(
-        "{file}: {lines} lines that are not known (SHA-256 {hash}); known are {}",
-        match known.is_empty() {
-            true => "no texts of it".to_owned(),
-            false => known.join(", "),
-        }
+        "{file}: {lines} lines that are not known (SHA-256 {hash}); known are{}",
+        known.join(",")
     )
 }
 
-/// Functions that the compiler writes outside of sections and that gcc inlines in all places that call them, which takes a part of
-/// the time of a build.
-fn outlined(text: &str) -> impl Iterator<Item = Replacement> {
-    let heads = ["\nint memblock_unref(", "\nint memblock_set("];
-    let places = heads.into_iter().flat_map(|head| text.match_indices(head));
-    places.map(|(at, _)| (at + 1..at + 1, "__attribute__((noinline)) ".to_owned()))
-}
-
-/// `name.c` with our changes of the runtime: see [`changes`].
-pub(in crate::compile) fn checked(
-    text: &str,
-    program: &Program,
-    allowed: Option<&mut Vec<String>>,
-) -> Result<String, Error> {
-    Ok(changed(text, changes(text, program, allowed)?))
-}
-
 /// Makes changes, whose places do not overlap.
-fn changed(text: &str, mut changes: Vec<Replacement>) -> String {
+pub(in crate::compile) fn changed(text: &str, mut changes: Vec<Replacement>) -> String {
     changes.sort_by_key(|(place, _)| place.start);
     let mut changed = String::with_capacity(text.len() + text.len() / 8);
     let mut end = 0;
@@ -248,4 +191,49 @@ fn changed(text: &str, mut changes: Vec<Replacement>) -> String {
         end = place.end;
     }
     changed + &text[end..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_is_read_and_is_one_of_a_known_section() {
+        let text = include_str!("runtime/edits.txt").replace("\r\n", "\n");
+        let edits: Vec<_> = text.split("\n@ ").filter_map(Edit::read).collect();
+        assert_eq!(edits.len(), text.matches("\n@ ").count());
+        let texts: usize = edits.iter().map(|edit| edit.texts.len()).sum();
+        assert_eq!(texts, text.matches("<<<\n").count());
+        for edit in &edits {
+            assert!(known().any(|[file, ..]| file == edit.file), "{}", edit.file);
+            assert!(edit.count > 0 && !edit.promise.is_empty());
+        }
+        let rows = include_str!("runtime/sections.tsv").lines();
+        assert_eq!(
+            known().count(),
+            rows.filter(|row| !row.starts_with('#')).count()
+        );
+        let hashes: BTreeSet<_> = known().map(|[_, hash, ..]| hash).collect();
+        assert_eq!(hashes.len(), known().count());
+    }
+
+    #[test]
+    fn sections_are_found_by_their_marks() {
+        const TEXT: &str = "int x;\n// Start of a.h.\n1\n// End of a.h.\n// start of backends/b.h\n2\n\
+            // End of GPU options.\n// End of of backends/b.h\n3\n// Start of c.h\n4\n// Start of d.h\n5\n// End of e.h\n";
+        let found = sections(TEXT);
+        let found = found
+            .iter()
+            .map(|(file, place)| (*file, &TEXT[place.clone()]));
+        let expected = [
+            ("a.h", "// Start of a.h.\n1\n// End of a.h.\n"),
+            (
+                "backends/b.h",
+                "// start of backends/b.h\n2\n// End of GPU options.\n// End of of backends/b.h\n",
+            ),
+            ("c.h", "// Start of c.h\n4\n"),
+            ("d.h", "// Start of d.h\n5\n// End of e.h\n"),
+        ];
+        assert_eq!(Vec::from_iter(found), expected);
+    }
 }
