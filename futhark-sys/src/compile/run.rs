@@ -274,7 +274,7 @@ impl Build {
                 if error.kind() != ErrorKind::Layout {
                     return error;
                 }
-                let plain = Generated::read(&c_text, &h_text, &program, false);
+                let plain = Generated::read(&c_text, &h_text, &program);
                 error.with_ways_on(&program.version, Some(self.hardened && plain.is_ok()))
             })?;
         let version = &program.version;
@@ -323,7 +323,7 @@ impl Build {
             false => Vec::new(),
         };
         let c_text = &runtime::changed(c_text, changes);
-        let generated = Generated::read(c_text, h_text, program, self.hardened)?;
+        let generated = Generated::read(c_text, h_text, program)?;
         let plain = match self.raw {
             true => raw::functions(&generated.declared),
             false => Vec::new(),
@@ -386,7 +386,7 @@ pub fn hardened_source(c_text: &str, h_text: &str, manifest: &str) -> Result<Str
     let program = read_program(Path::new("manifest"), manifest)?;
     let c_text = with_c_strings(c_text);
     let c_text = runtime::changed(&c_text, runtime::changes(&c_text, &program, None)?);
-    let generated = Generated::read(&c_text, h_text, &program, true)?;
+    let generated = Generated::read(&c_text, h_text, &program)?;
     unit::checked::checked(&generated.source, &program.version)
 }
 

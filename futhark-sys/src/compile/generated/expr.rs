@@ -17,8 +17,8 @@ pub(in crate::compile) enum Kind<'a> {
     Name,
     /// A number, strings, or a type in `sizeof`.
     Literal,
-    /// `(int64_t) x`, without the parentheses around the type.
-    Cast(&'a str, Box<Expr<'a>>),
+    /// `(int64_t) x`, with the words of the type.
+    Cast(Vec<&'a str>, Box<Expr<'a>>),
     /// A function and its arguments.
     Call(&'a str, Vec<Expr<'a>>),
     /// An operator and its operands; `?` has three.
@@ -27,7 +27,7 @@ pub(in crate::compile) enum Kind<'a> {
     Member(Box<Expr<'a>>, &'a str, &'a str),
     /// `array[index]`
     Index(Box<[Expr<'a>; 2]>),
-    /// `{a, b}`; fields that are initialised by name are operations with `=`.
+    /// `{a, b}`
     List(Vec<Expr<'a>>),
 }
 
@@ -47,6 +47,9 @@ const LEVELS: [&[&str]; 12] = [
     &["*", "/", "%"],
 ];
 const CHOICE: usize = 1;
+
+/// The operator of `.field = value` in a list.
+const FIELD: &str = ".=";
 
 impl<'a> Expr<'a> {
     /// Parses all `tokens` of `text`; `None` if they are not one expression.
@@ -78,6 +81,22 @@ impl<'a> Expr<'a> {
 
     pub(in crate::compile) fn name(&self) -> Option<&'a str> {
         matches!(self.kind, Kind::Name).then_some(self.text)
+    }
+
+    /// Whether the value of the expression is all that it computes, besides calls, and `err = f(…)` as an operand.
+    pub(super) fn has_no_assignment(&self) -> bool {
+        let mut assigns = |part: &Expr<'a>| {
+            let Kind::Operation(operator, operands) = &part.kind else {
+                return None;
+            };
+            // The compiler counts references, `(*mem.references)++`.
+            let is_counted = matches!(*operator, "++" | "--") && operands[0].name().is_some();
+            let is_change = is_counted || LEVELS[0].contains(operator);
+            let is_error = matches!(&operands[..], [err, call] if *operator == "="
+                && err.name() == Some("err") && matches!(call.kind, Kind::Call(..)));
+            (is_change && !is_error).then_some(())
+        };
+        self.find(&mut assigns).is_none()
     }
 
     /// The operands of an operator.
@@ -113,7 +132,7 @@ impl<'a> Expr<'a> {
     pub(in crate::compile) fn constant(&self) -> Option<i128> {
         match &self.kind {
             Kind::Literal => self.text.parse().ok(),
-            Kind::Cast("int64_t", value) => value.constant(),
+            Kind::Cast(ty, value) if ty[..] == ["int64_t"] => value.constant(),
             Kind::Operation("-", parts) if parts.len() == 1 => Some(-parts[0].constant()?),
             Kind::Operation(operator, parts) => {
                 let [a, b] = &parts[..] else {
@@ -143,7 +162,7 @@ impl<'a> Expr<'a> {
         match &self.kind {
             Kind::Name | Kind::Member(..) | Kind::Index(_) => true,
             Kind::Literal => self.text.starts_with(|c: char| c.is_ascii_digit()),
-            Kind::Cast(ty, value) => *ty == "int64_t" && value.is_number(),
+            Kind::Cast(ty, value) => ty[..] == ["int64_t"] && value.is_number(),
             Kind::Call(function, arguments) => {
                 checked_function(function).is_none() || all(arguments)
             }
@@ -268,7 +287,7 @@ impl fmt::Display for Expr<'_> {
         };
         match &self.kind {
             Kind::Name | Kind::Literal => f.write_str(self.text),
-            Kind::Cast(ty, value) => write!(f, "({ty}) {value}"),
+            Kind::Cast(ty, value) => write!(f, "({}) {value}", ty.join(" ")),
             Kind::Call(function, parts) => write!(f, "{function}({})", list(parts, ", ")),
             Kind::Operation("?", parts) => {
                 write!(f, "({} ? {} : {})", parts[0].text, parts[1], parts[2])
@@ -294,7 +313,7 @@ impl PartialEq for Expr<'_> {
 
 /// Whether a type begins with this token.
 pub(super) fn begins_type(token: &str) -> bool {
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 22] = [
         "struct",
         "const",
         "volatile",
@@ -309,8 +328,16 @@ pub(super) fn begins_type(token: &str) -> bool {
         "f16",
         "size_t",
         "event_report_fn",
+        "int8_t",
+        "int16_t",
+        "int32_t",
+        "int64_t",
+        "uint8_t",
+        "uint16_t",
+        "uint32_t",
+        "uint64_t",
     ];
-    WORDS.contains(&token) || is_name(token) && token.ends_with("_t")
+    WORDS.contains(&token)
 }
 
 struct Parser<'t, 'a> {
@@ -367,7 +394,7 @@ impl<'a> Parser<'_, 'a> {
             && begins_type(first)
         {
             let end = group(start)?;
-            let ty = span(self.text, &start[1..end - 1]);
+            let ty = start[1..end - 1].to_vec();
             self.rest = &start[end..];
             let value = match self.rest.first() {
                 Some(&"{") => self.list()?,
@@ -470,9 +497,12 @@ impl<'a> Parser<'_, 'a> {
             return Some(elements);
         }
         loop {
-            // The name of a field.
-            self.take(".");
-            elements.push(self.binary(0)?);
+            let is_field = self.take(".");
+            let mut element = self.binary(0)?;
+            if let (true, Kind::Operation(operator @ "=", _)) = (is_field, &mut element.kind) {
+                *operator = FIELD;
+            }
+            elements.push(element);
             if self.take(end) {
                 return Some(elements);
             }

@@ -5,7 +5,6 @@
 //! is not in the expected form is an error ([`Error::unsupported`]).
 
 pub(super) mod blanks; // the sizes of unused parts of sums, from constructors and entry points
-mod divisions; // checks that every divisor is compared with zero, or known
 pub(super) mod expr; // the expressions of the functions of a program
 mod hooks; // which functions our C file replaces or uses
 pub(super) mod layout; // the components of opaque values; which are columns of an array of records
@@ -41,12 +40,11 @@ pub(super) struct Generated<'a> {
 }
 
 impl<'a> Generated<'a> {
-    /// Reads `name.c` and `name.h`. A hardened unit needs more of it to be in a known form.
+    /// Reads `name.c` and `name.h`.
     pub(super) fn read(
         c_text: &'a str,
         h_text: &'a str,
         program: &'a Program,
-        hardened: bool,
     ) -> Result<Generated<'a>, Error> {
         let source = Source::read(c_text);
         hooks::check(&source, program)?;
@@ -55,9 +53,6 @@ impl<'a> Generated<'a> {
             true => state::fills(&source, &program.version)?,
             false => Vec::new(),
         };
-        if hardened {
-            divisions::check(&source, &program.version)?;
-        }
         Ok(Generated {
             declared: Source::read(h_text).prototypes,
             blanks: blanks::all(&source, &layouts, program),

@@ -1,7 +1,9 @@
 //! The definitions in a C file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use super::runtime;
 use super::token::{is_directive, is_name, opening, place, span, tokens};
 
 /// The directives, definitions, declarations and calls of one C file. If a name is defined for
@@ -21,6 +23,8 @@ pub(in crate::compile) struct Source<'a> {
     pub prototypes: Vec<&'a str>,
     /// Every name in front of a parenthesis, in macros as well.
     pub calls: BTreeSet<&'a str>,
+    /// The places of the runtime's sections.
+    pub runtime: Vec<Range<usize>>,
 }
 
 /// The tokens of a function definition.
@@ -46,6 +50,10 @@ impl<'a> Source<'a> {
                 .collect(),
             tokens,
             directives,
+            runtime: runtime::sections(text)
+                .into_iter()
+                .map(|(_, place)| place)
+                .collect(),
             ..Source::default()
         };
         let mut rest = &code[..];
@@ -61,6 +69,12 @@ impl<'a> Source<'a> {
         callers
             .flat_map(|(_, function)| calls(&function.body))
             .collect()
+    }
+
+    /// Whether the token is in a section of the runtime.
+    pub(in crate::compile) fn is_runtime(&self, token: &str) -> bool {
+        let at = place(self.text, token);
+        self.runtime.iter().any(|section| section.contains(&at))
     }
 
     /// Reads the first declaration or definition of `tokens` and returns the tokens after it.
@@ -96,10 +110,11 @@ impl<'a> Source<'a> {
 
     /// The number of tokens in the braces at the beginning of `tokens`, which `head` precedes.
     ///
-    /// Braces need not be balanced, because directives can select between two beginnings of a block.
-    /// Therefore a brace at the beginning of a line always closes, as it does in all generated code.
+    /// In the runtime, braces need not be balanced, because directives can select between two beginnings of a block.
+    /// There a brace at the beginning of a line always closes.
     fn block(&self, head: &[&str], tokens: &[&'a str]) -> usize {
-        let is_function = head.last() == Some(&")");
+        let is_lenient = self.runtime.is_empty() || self.is_runtime(tokens[0]);
+        let is_function = is_lenient && head.last() == Some(&")");
         let mut depth = 0;
         for (i, token) in tokens.iter().enumerate() {
             if *token == "{" {
@@ -107,7 +122,7 @@ impl<'a> Source<'a> {
             } else if *token == "}" {
                 depth -= 1;
                 let ends = || !is_function || !span(self.text, &tokens[..=i]).contains('\n');
-                if starts_line(self.text, token) || depth == 0 && ends() {
+                if is_lenient && starts_line(self.text, token) || depth == 0 && ends() {
                     return i - 1;
                 }
             }
@@ -119,7 +134,7 @@ impl<'a> Source<'a> {
 /// The specifiers of functions with internal linkage; the macros contain `static`.
 const INTERNAL: [&str; 3] = ["static", "SCALAR_FUN_ATTR", "FUTHARK_FUN_ATTR"];
 
-pub(super) fn starts_line(text: &str, token: &str) -> bool {
+fn starts_line(text: &str, token: &str) -> bool {
     let before = &text[..place(text, token)];
     before.is_empty() || before.ends_with('\n')
 }

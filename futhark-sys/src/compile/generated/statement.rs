@@ -7,7 +7,7 @@ use futhark_manifest::Version;
 
 use super::expr::{Expr, begins_type};
 use super::source::Source;
-use super::token::{group, is_directive, is_name, place, span};
+use super::token::{group, is_name, place, span, tokens};
 use crate::compile::error::Error;
 
 /// A function of the program.
@@ -25,7 +25,7 @@ pub(in crate::compile) struct Statement<'a> {
 
 pub(in crate::compile) enum Kind<'a> {
     Block(Vec<Statement<'a>>),
-    /// Also `while` and `switch`; the second statement follows `else`.
+    /// Also `while`; the second statement follows `else`.
     If(Expr<'a>, Vec<Statement<'a>>),
     For(Loop<'a>),
     Declare {
@@ -87,6 +87,10 @@ pub(in crate::compile) fn functions<'a>(
     let functions = source.functions.iter();
     let wanted = functions.filter(|(name, function)| is_wanted(name, &function.parameters));
     let parsed = wanted.map(|(name, function)| {
+        if let Some(directive) = unknown_directive(source, &function.body) {
+            let why = format!("a directive in `{name}` is not in a known form");
+            return Err(Error::unsupported(version, directive, &why));
+        }
         let mut parser = Parser {
             text: source.text,
             rest: &function.body,
@@ -103,6 +107,44 @@ pub(in crate::compile) fn functions<'a>(
         })
     });
     parsed.collect()
+}
+
+/// A directive in the function that neither gives a field of `struct constants` a short name, `#define x_1 (ctx->constants->x_1)`,
+/// nor encloses the sum of a result and a number that only ISPC has.
+fn unknown_directive<'a>(source: &Source<'a>, body: &[&'a str]) -> Option<&'a str> {
+    let (first, last) = (body.first()?, body.last()?);
+    let body = place(source.text, first)..place(source.text, last);
+    let is_constant = |name: &str| {
+        let constants = source.structs.get("constants");
+        constants.is_some_and(|fields| fields.contains(&name))
+    };
+    let is_known = |directive: &str| match *tokens(&directive[1..]) {
+        [
+            "define",
+            name,
+            "(",
+            "ctx",
+            "->",
+            "constants",
+            "->",
+            field,
+            ")",
+        ] => name == field && is_constant(name),
+        ["undef", name] => is_constant(name),
+        ["if", "defined", "(", "ISPC", ")"] | ["endif"] => {
+            let rest = &source.text[place(source.text, directive) + directive.len()..];
+            let statement = rest.split('#').next().unwrap_or_default();
+            *directive == *"#endif"
+                || matches!(
+                    tokens(statement)[..],
+                    [_, ".", _, "+=", "programIndex", ";"]
+                )
+        }
+        _ => false,
+    };
+    let mut directives = source.directives.iter().copied();
+    directives
+        .find(|directive| body.contains(&place(source.text, directive)) && !is_known(directive))
 }
 
 impl<'a> Function<'a> {
@@ -195,7 +237,12 @@ impl<'t, 'a> Parser<'t, 'a> {
         let kind = self.kind(first).ok_or(first);
         let kind = kind.and_then(|kind| kind)?;
         let text = span(self.text, &start[..start.len() - self.rest.len()]);
-        Ok(Statement { text, kind })
+        let statement = Statement { text, kind };
+        let mut expressions = statement.expressions().into_iter();
+        match expressions.all(Expr::has_no_assignment) {
+            true => Ok(statement),
+            false => Err(first),
+        }
     }
 
     /// `None` if the statement is not in a known form.
@@ -206,16 +253,12 @@ impl<'t, 'a> Parser<'t, 'a> {
                 self.rest = &start[1..];
                 Kind::Jump
             }
-            [label, ":", ..] if is_name(label) => {
+            ["cleanup" | "end", ":", ..] => {
                 self.rest = &start[2..];
                 Kind::Jump
             }
-            ["goto", _, ";", ..] => {
+            ["goto", "cleanup" | "end", ";", ..] => {
                 self.rest = &start[3..];
-                Kind::Jump
-            }
-            [directive, ..] if is_directive(directive) => {
-                self.rest = &start[1..];
                 Kind::Jump
             }
             ["{", ..] => {
@@ -225,7 +268,7 @@ impl<'t, 'a> Parser<'t, 'a> {
                     Err(wrong) => return Some(Err(wrong)),
                 }
             }
-            ["if" | "while" | "switch", ..] => {
+            ["if" | "while", ..] => {
                 self.rest = &start[1..];
                 let condition = self.within("(")?.all()?;
                 let mut inner = vec![match self.statement() {
@@ -311,11 +354,15 @@ impl<'t, 'a> Parser<'t, 'a> {
             [] => None,
             value => Some(Expr::parse(self.text, &value[1..])?),
         };
-        // The type and the name; arrays have a size behind it.
-        let end = head.iter().position(|token| *token == "[");
-        let (name, ty) = head[..end.unwrap_or(head.len())].split_last()?;
+        // The type and the name; arrays have a constant size behind it.
+        let head = match head {
+            [head @ .., "[", size, "]"] if size.bytes().all(|byte| byte.is_ascii_digit()) => head,
+            head => head,
+        };
+        let (name, ty) = head.split_last()?;
         let is_type = |token: &&str| is_name(token) || *token == "*";
-        let is_known = is_name(name) && !ty.is_empty() && ty.iter().all(is_type);
+        let is_known =
+            is_name(name) && !ty.is_empty() && ty.iter().all(is_type) && ty[0] != "static";
         is_known.then(|| Kind::Declare {
             ty: span(self.text, ty),
             name,

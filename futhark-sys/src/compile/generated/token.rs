@@ -48,7 +48,7 @@ pub(in crate::compile) fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| is_word(c) && !c.is_ascii_digit())
 }
 
-pub(super) fn is_directive(token: &str) -> bool {
+pub(in crate::compile) fn is_directive(token: &str) -> bool {
     token.len() > 1 && token.starts_with('#')
 }
 

@@ -70,7 +70,7 @@ pub(super) fn check<'s, 'a>(statement: &'s Statement<'a>) -> Option<Check<'s, 'a
     // The format precedes the parts.
     for part in message.arguments("msgprintf")?.get(1..)? {
         match &part.kind {
-            expr::Kind::Cast("long long", value) => {
+            expr::Kind::Cast(ty, value) if ty[..] == ["long", "long"] => {
                 message_text.push('%');
                 values.push(&**value);
             }
@@ -310,7 +310,9 @@ impl<'a> Search<'_, 'a, '_> {
     fn number(&mut self, value: &Expr<'a>, of_sizes: bool) {
         let (function, operands) = match &value.kind {
             expr::Kind::Name => return self.name(value.text, of_sizes),
-            expr::Kind::Cast("int64_t", value) => return self.number(value, of_sizes),
+            expr::Kind::Cast(ty, value) if ty[..] == ["int64_t"] => {
+                return self.number(value, of_sizes);
+            }
             expr::Kind::Operation("?", parts) => {
                 return parts[1..]
                     .iter()

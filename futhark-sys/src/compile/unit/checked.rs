@@ -8,7 +8,7 @@ use super::constants::Blocks;
 use super::edits::Edits;
 use super::passes;
 use super::sizes::{self, Flows, Writer};
-use super::{launches, operations};
+use super::{divisions, launches, operations};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -20,6 +20,7 @@ pub(in crate::compile) fn checked(source: &Source<'_>, version: &Version) -> Res
     for function in &of_program {
         operations::check_calls(function, source, version)?;
     }
+    divisions::check(&of_program, source, version)?;
     with_rules(&of_program, source, version)
 }
 
@@ -132,7 +133,10 @@ mod tests {
     /// Functions of numbers that the texts call.
     const NUMBERS: &str = "static int64_t mul64(int64_t x, int64_t y) {\n}\nstatic int64_t squot64(int64_t x, int64_t y) {\n}\n\
          static int64_t smax64(int64_t x, int64_t y) {\n}\nstatic int64_t smin64(int64_t x, int64_t y) {\n}\n\
-         static bool slt64(int64_t x, int64_t y) {\n}\n";
+         static bool slt64(int64_t x, int64_t y) {\n}\n\
+         static int gpu_kernel_f_2(struct futhark_context *ctx, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, \
+         unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes)\n{\n    \
+         if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {\n    }\n}\n";
 
     fn checked(text: &str) -> Result<String, Error> {
         let text = format!("{NUMBERS}{text}");

@@ -217,9 +217,11 @@ fn written<'s, 'a>(
 }
 
 /// The size of an element that a pointer of this type points to.
-fn size_of(pointer: &str) -> i128 {
+fn size_of(pointer: &[&str]) -> i128 {
     let sizes = [("64", 8), ("double", 8), ("32", 4), ("float", 4), ("16", 2)];
-    let found = sizes.iter().find(|(part, _)| pointer.contains(part));
+    let found = sizes
+        .iter()
+        .find(|(part, _)| pointer.iter().any(|word| word.contains(part)));
     found.map_or(1, |(_, size)| *size)
 }
 

@@ -4,6 +4,7 @@ mod bounds; // terms that the compiler's own checks lack
 pub(super) mod checked; // the copy of `name.c` with checks, for hardened units
 mod concat; // checks of the lengths of concatenations
 mod constants; // arrays of a constant shape that cannot exist
+mod divisions; // checks that no divisor can be 0 or -1
 mod edits; // changes of a file by place
 mod file; // the C file, and the fixed files that it includes
 mod inputs; // what the parts are written from; text, types and lists in C

@@ -12,7 +12,7 @@
 use futhark_manifest::Version;
 
 use super::bounds;
-use super::passes::{Passed, Purpose, is_receiver};
+use super::passes::{Passed, Purpose, is_receiver_of_runtime};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -101,10 +101,12 @@ fn is_known(function: &str, source: &Source<'_>) -> bool {
     };
     let definition = source.functions.get(function);
     let parameters = definition.map(|definition| &*definition.parameters);
-    is_receiver(function)
+    // The functions of the program are only known if they are read, and so checked.
+    let is_read =
+        |parameters: &[&str]| is_of_program(function, parameters) || gets_numbers(parameters);
+    is_receiver_of_runtime(function)
         || KNOWN.iter().any(|pattern| matches(pattern, function))
-        || is_of_program(function, parameters.unwrap_or_default())
-        || parameters.is_some_and(gets_numbers)
+        || parameters.is_some_and(is_read)
 }
 
 /// Whether every operation of a statement of this kind is in a known place.
@@ -179,7 +181,7 @@ mod tests {
             "int64_t n_1 = a_2 * b_3;",
             "offset_1 += a_2;",
             "x_1 *= a_2;",
-            "x_1 = x_1 / a_2;",
+            "x_1 = x_1 / (int64_t) 2;",
             "int64_t s_1 = (a_2 > 0 ? 1 : 0) - (a_2 < 0 ? 1 : 0);",
             "((int64_t *) mem_1.mem)[a_2 * b_3] = x_4;",
             "bool c_1 = slt64(a_2 + b_3, n_4);",

@@ -54,8 +54,10 @@ pub(super) const LOOPS: [(&str, &str); 2] = [
     ("scheduler_execute_task", "fut_execute_task"),
 ];
 
-pub(super) fn is_receiver(name: &str) -> bool {
-    RECEIVERS.iter().any(|(pattern, ..)| matches(pattern, name))
+pub(super) fn is_receiver_of_runtime(name: &str) -> bool {
+    let is_of_runtime = |purpose| matches!(purpose, Purpose::Allocate | Purpose::Copy);
+    let mut rows = RECEIVERS.iter();
+    rows.any(|(pattern, purpose, _)| is_of_runtime(*purpose) && matches(pattern, name))
 }
 
 impl<'s, 'a> Passed<'s, 'a> {
