@@ -11,7 +11,7 @@ use crate::text::Printable;
 /// The tests of the repository compile with the [`TESTED`](known::TESTED) versions, and were run by hand with the
 /// versions [`RUN`](known::RUN). With other versions from [`OLDEST`](known::OLDEST) to [`NEWEST`](known::NEWEST)
 /// nothing was run: their changes are known, from their own documentation or by observation. futhark-sys refuses older
-/// versions, and warns of newer ones.
+/// versions, warns of newer ones, and refuses those whose runtime has changed unless that is allowed.
 pub mod known {
     /// The oldest version that writes manifests.
     pub const OLDEST_MANIFEST: (u32, u32, u32) = (0, 20, 3);

@@ -34,7 +34,8 @@ fn table() -> String {
          {run}\
          | others from {oldest} to {newest} | not run: their changes are known, and imitated in tests |\n\
          | before {oldest} | refused; `futhark-manifest` reads manifests from {manifest} on |\n\
-         | after {newest} | a warning |\n"
+         | after {newest} | a warning; [refused](UPGRADING.md#a-runtime-that-is-not-known) \
+         if the runtime in the C code has changed, unless `FUTHARK_UNKNOWN_COMPILER=allow` |\n"
     )
 }
 

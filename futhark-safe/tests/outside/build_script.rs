@@ -241,6 +241,33 @@ fn a_newer_compiler_is_a_warning_and_an_older_one_an_error() {
     );
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(printed.trim(), "c 2.6666667 [0.125, 0.25, 0.625]");
+    // Its runtime is not known.
+    let changed = script.replace(
+        "\"$5.json\"",
+        "\"$5.json\" && sed -i 's/int32_t r = re/int r = re/' \"$5.c\"",
+    );
+    let unknown = install("futhark-unknown", &changed);
+    let text = package.fails(&[("FUTHARK", &unknown)]);
+    assert_says(&text, &["`copy.h`", "FUTHARK_UNKNOWN_COMPILER=allow"]);
+    let allowed = [
+        ("FUTHARK", &*unknown),
+        ("FUTHARK_UNKNOWN_COMPILER", "allow"),
+    ];
+    let output = package
+        .command("run", &["--", "c"], &allowed)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert_says(
+        &text,
+        &["unchecked: Futhark 0.99.1 is not known: copy.h: not ensured that a transposition"],
+    );
+    let text = package.fails(&[("FUTHARK_UNKNOWN_COMPILER", "all")]);
+    assert_says(
+        &text,
+        &["FUTHARK_UNKNOWN_COMPILER is `all`; expected `allow`"],
+    );
     // A replaced compiler is run again.
     package.write("futhark-newer", "#!/bin/sh\necho 'not Futhark'\n");
     let output = run().output().unwrap();
