@@ -38,7 +38,11 @@ fn reports_are_json_in_every_locale_and_paths_are_whole() {
             for hardened in [true, false] {
                 let build = Build::new(&program, backend).fast(true).hardened(hardened);
                 let build = build.out_dir(&folder).compiler(compiler.clone());
-                library(&[build], folder.join("texts"), Linkage::Static).unwrap();
+                let made = library(&[build], folder.join("texts"), Linkage::Static).unwrap();
+                let resolved = std::fs::read(&made.resolved).unwrap();
+                let resolved: serde_json::Value = serde_json::from_slice(&resolved).unwrap();
+                let expected: &[&str] = if hardened { &[backend.as_str()] } else { &[] };
+                assert_eq!(resolved["hardened"], serde_json::json!(expected));
                 let printed = run(&folder, if with_comma { "de_DE.UTF-8" } else { "C" });
                 let (report, rest) = printed.split_once('\n').unwrap();
                 let (number, error) = rest.split_once('\n').unwrap();
