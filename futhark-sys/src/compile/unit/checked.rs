@@ -14,14 +14,38 @@ use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Statement, functions, is_of_program};
 
-/// The generated C with checked sizes; an error if one is computed or passed on in an unknown form.
-pub(in crate::compile) fn checked(source: &Source<'_>, version: &Version) -> Result<String, Error> {
-    let of_program = functions(source, version, is_of_program)?;
-    for function in &of_program {
-        operations::check_calls(function, source, version)?;
+/// The generated C with the checks of all rules; an error if a function is in an unknown form. If that is `allowed`, it is
+/// added to the list, and the function gets no checks.
+pub(in crate::compile) fn checked(
+    source: &Source<'_>,
+    version: &Version,
+    allowed: Option<&mut Vec<String>>,
+) -> Result<String, Error> {
+    let check = |functions: &[Function<'_>]| {
+        for function in functions {
+            operations::check_calls(function, source, version)?;
+            divisions::check(function, version)?;
+        }
+        with_rules(functions, source, version)
+    };
+    let Some(missing) = allowed else {
+        let of_program = functions(source, version, is_of_program)?;
+        divisions::check_rest(source, version)?;
+        return check(&of_program);
+    };
+    let mut known = Vec::new();
+    let names = source.functions.iter();
+    for (name, _) in names.filter(|(name, function)| is_of_program(name, &function.parameters)) {
+        let own = functions(source, version, |other, _| other == *name);
+        match own.and_then(|own| check(&own).map(|_| own)) {
+            Ok(own) => known.extend(own),
+            Err(error) => missing.push(format!("`{name}` has no checks: {error}")),
+        }
     }
-    divisions::check(&of_program, source, version)?;
-    with_rules(&of_program, source, version)
+    if let Err(error) = divisions::check_rest(source, version) {
+        missing.push(error.to_string());
+    }
+    check(&known)
 }
 
 /// The text with the checks of the rules.
@@ -140,7 +164,7 @@ mod tests {
 
     fn checked(text: &str) -> Result<String, Error> {
         let text = format!("{NUMBERS}{text}");
-        super::checked(&Source::read(&text), &Version::new("0.26.1"))
+        super::checked(&Source::read(&text), &Version::new("0.26.1"), None)
     }
 
     /// A function with this statement.
@@ -429,7 +453,26 @@ mod tests {
         assert!(text.contains("ctx, n_3, 1, 1, fut_times(n_4, m_5), 1, 1, (int64_t) 0, n_6,"));
     }
 
-    /// `indices` and `sizes` are the loops of a fill, from the outside.
+    #[test]
+    fn only_unknown_functions_have_no_checks_if_they_are_allowed() {
+        let size = "int64_t n_1 = a_2 * b_3;\n    if (memblock_alloc(ctx, &mem_4, n_1, \"mem_4\")) {\n    }";
+        let text = NUMBERS.to_owned()
+            + &with(size)
+            + &with(&format!("asm(\"nop\");\n    {size}")).replace("futrts_f", "futrts_g")
+            + &with("x_1 = other(n_1);").replace("futrts_f", "futrts_h")
+            + "int division(int x)\n{\n    return 1 / x;\n}\n";
+        let (source, version) = (Source::read(&text), Version::new("9.9.9"));
+        assert!(super::checked(&source, &version, None).is_err());
+        let mut missing = Vec::new();
+        let text = super::checked(&source, &version, Some(&mut missing)).unwrap();
+        assert_eq!(text.matches("fut_size(fut_n_1)").count(), 1, "{text}");
+        for (missing, words) in missing.iter().zip(["`futrts_g`", "`futrts_h`", "/ x;"]) {
+            assert!(missing.contains(words), "{missing}");
+        }
+        assert_eq!(missing.len(), 3);
+    }
+
+    /// `bounds` are those of the loops of a fill, from the outside.
     fn fill(size: &str, bounds: [&str; 2], place: &str) -> String {
         let [outer, inner] = bounds;
         with(&format!(

@@ -11,72 +11,63 @@ use futhark_manifest::Version;
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
-use crate::compile::generated::statement::{Function, Kind};
-use crate::compile::generated::token::{is_directive, place};
+use crate::compile::generated::statement::{Function, Kind, is_of_program};
+use crate::compile::generated::token::place;
 
-/// Checks the divisions in the functions of the program, and that there are none outside of them.
-pub(super) fn check(
-    functions: &[Function<'_>],
-    source: &Source<'_>,
-    version: &Version,
-) -> Result<(), Error> {
-    let fail = |division: &str| {
-        let why = format!("whether the divisor in `{division}` can be 0 or -1 is not known");
-        Err(Error::unsupported(version, division, &why))
+/// Checks the divisions in a function of the program.
+pub(super) fn check(function: &Function<'_>, version: &Version) -> Result<(), Error> {
+    let floats = floats(function);
+    let mut unknown = |expr: &Expr<'_>| match &expr.kind {
+        expr::Kind::Operation("/" | "%", parts) => {
+            let is_known = parts.iter().any(|part| is_float(part, &floats));
+            let divisor = parts[1].constant();
+            let is_constant = divisor.is_some_and(|divisor| divisor != 0 && divisor != -1);
+            (!is_known && !is_constant).then(|| expr.text.to_owned())
+        }
+        _ => None,
     };
-    for function in functions {
-        let floats = floats(function);
-        let mut unknown = |expr: &Expr<'_>| match &expr.kind {
-            expr::Kind::Operation("/" | "%", parts) => {
-                let is_known = parts.iter().any(|part| is_float(part, &floats));
-                let divisor = parts[1].constant();
-                let is_constant = divisor.is_some_and(|divisor| divisor != 0 && divisor != -1);
-                (!is_known && !is_constant).then(|| expr.text.to_owned())
-            }
-            _ => None,
-        };
-        let mut body = function.body.iter();
-        if let Some(division) = body.find_map(|statement| statement.find(&mut unknown)) {
-            return fail(&division);
+    let mut body = function.body.iter();
+    let mut division = body.find_map(|statement| statement.find(&mut unknown));
+    function.visit(&mut |statement| {
+        if let Kind::Assign {
+            operator: "/=" | "%=",
+            target,
+            ..
+        } = &statement.kind
+            && !is_float(target, &floats)
+        {
+            division = Some(statement.text.to_owned());
         }
-        let mut assignment = None;
-        function.visit(&mut |statement| {
-            if let Kind::Assign {
-                operator: "/=" | "%=",
-                target,
-                ..
-            } = &statement.kind
-                && !is_float(target, &floats)
-            {
-                assignment = Some(statement.text);
-            }
-        });
-        if let Some(division) = assignment {
-            return fail(division);
-        }
-    }
-    let bodies = functions.iter().filter_map(|function| {
-        let body = &source.functions[function.name].body;
-        Some(place(source.text, body.first()?)..place(source.text, body.last()?))
+    });
+    division.map_or(Ok(()), |division| refuse(&division, version))
+}
+
+/// Checks that there are no divisions outside of the runtime and the functions of the program.
+pub(super) fn check_rest(source: &Source<'_>, version: &Version) -> Result<(), Error> {
+    let functions = source.functions.iter();
+    let of_program = functions.filter(|(name, function)| is_of_program(name, &function.parameters));
+    let bodies = of_program.filter_map(|(_, function)| {
+        let (first, last) = (function.body.first()?, function.body.last()?);
+        Some(place(source.text, first)..place(source.text, last))
     });
     let bodies: Vec<_> = bodies.collect();
-    let is_other = |token: &str| {
+    let is_other = |token: &&str| {
         let at = place(source.text, token);
-        !is_directive(token)
-            && !source.is_runtime(token)
-            && !bodies.iter().any(|body| body.contains(&at))
+        let is_division = matches!(*token, "/" | "%" | "/=" | "%=");
+        is_division && !source.is_runtime(token) && !bodies.iter().any(|body| body.contains(&at))
     };
-    let divisions = source
-        .tokens
-        .iter()
-        .filter(|token| matches!(**token, "/" | "%" | "/=" | "%="));
-    match divisions.copied().find(|token| is_other(token)) {
+    match source.tokens.iter().copied().find(is_other) {
         Some(operator) => {
             let rest = &source.text[place(source.text, operator)..];
-            fail(rest.lines().next().unwrap_or_default())
+            refuse(rest.lines().next().unwrap_or_default(), version)
         }
         None => Ok(()),
     }
+}
+
+fn refuse(division: &str, version: &Version) -> Result<(), Error> {
+    let why = format!("whether the divisor in `{division}` can be 0 or -1 is not known");
+    Err(Error::unsupported(version, division, &why))
 }
 
 fn is_float_type(ty: &str) -> bool {
@@ -123,7 +114,7 @@ fn is_float(value: &Expr<'_>, floats: &BTreeSet<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::generated::statement::{functions, is_of_program};
+    use crate::compile::generated::statement::functions;
 
     #[test]
     fn an_unknown_divisor_is_refused() {
@@ -132,11 +123,8 @@ mod tests {
                 "int futrts_f(struct futhark_context *ctx, {parameter}) {{\n  {code}\n}}\n"
             );
             let (source, version) = (Source::read(&text), Version::new("0.26.1"));
-            check(
-                &functions(&source, &version, is_of_program).unwrap(),
-                &source,
-                &version,
-            )
+            let functions = functions(&source, &version, is_of_program).unwrap();
+            check(&functions[0], &version).and_then(|()| check_rest(&source, &version))
         };
         for (parameter, code) in [
             ("int64_t x", "x = x % 16 + x / (int64_t) 8;"),

@@ -169,7 +169,7 @@ mod tests {
     fn check(text: &str) -> Result<(), Error> {
         let called = "int futrts_f_2(struct futhark_context *ctx, int64_t x)\n{\n}\nbool slt64(int64_t x, int64_t y)\n{\n}\n";
         let source = format!("{called}{text}");
-        checked(&Source::read(&source), &Version::new("0.26.1")).map(drop)
+        checked(&Source::read(&source), &Version::new("0.26.1"), None).map(drop)
     }
 
     #[test]
