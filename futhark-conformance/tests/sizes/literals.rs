@@ -33,11 +33,6 @@ impl Literals {
             .filter(|&i| self.has(i, count))
             .map(|i| numbers[i]);
         let negative = literals.clone().filter(|&literal| literal < 0).count();
-        // The compiler multiplies them with each other and with the sizes of elements (SAFETY.md, "Products of constants").
-        let folds = negative > 1
-            || literals
-                .clone()
-                .any(|literal| literal.unsigned_abs() >= 1 << 60);
         let zero = literals.clone().any(|literal| literal == 0);
         self != Literals::None
             && match (construct, numbers) {
