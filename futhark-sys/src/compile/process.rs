@@ -283,10 +283,11 @@ mod tests {
         ))
         .unwrap();
         assert!(!ended.exists());
-        fs::remove_dir_all(&here).unwrap();
         assert!(output.status.success());
         assert_eq!(output.stdout(), "done\n");
         assert_eq!(output.data().unwrap(), b"done\n");
+        // Now the process ends, and reports that it cannot write.
+        fs::remove_dir_all(&here).unwrap();
     }
 
     #[test]
