@@ -105,7 +105,12 @@ impl<'a, 'f> Rules<'a, 'f, '_> {
     ) -> Result<(), Error> {
         self.loops(statement, edits)?;
         self.bounds.write(statement, edits);
-        if self.sizes.write(statement, is_bare, edits)? {
+        let is_done = self.sizes.write(statement, edits)?;
+        if is_bare && edits.are_around(statement.text) {
+            let why = "no check can be added to a statement without braces";
+            return Err(Error::unsupported(self.version, statement.text, why));
+        }
+        if is_done {
             return Ok(());
         }
         let is_block = matches!(statement.kind, Kind::Block(_));
@@ -451,6 +456,33 @@ mod tests {
         let launch = "err = gpu_kernel_f_2(ctx, n_3, 1, 1, n_4 *\n        m_5, 1, 1, (int64_t) 0, n_6,\n        mem_7.mem);";
         let text = checked(&with(launch)).unwrap();
         assert!(text.contains("ctx, n_3, 1, 1, fut_times(n_4, m_5), 1, 1, (int64_t) 0, n_6,"));
+    }
+
+    #[test]
+    fn a_statement_without_braces_gets_no_check() {
+        let check = "if (!(n_1 == a_2 * b_3)) {\n        set_error(ctx, msgprintf(\"%s\", \"Value of (desugared) shape [\"));\n    }";
+        let copy = "lmad_copy_8b(ctx, 1, (int64_t []) {n_1 * m_2});";
+        let fill = "for (int64_t i_4 = 0; i_4 < (int64_t) 4611686018427387904; i_4++) {\n        \
+             ((int64_t *) mem_5.mem)[i_4] = x_6;\n    }";
+        let block = "if (memblock_alloc(ctx, &mem_5, (int64_t) 0, \"mem_5\")) {\n    }\n    ";
+        for statement in [check, copy, fill] {
+            let text = checked(&with(&format!(
+                "{block}if (x_7) {{\n    {statement}\n    }}"
+            )));
+            assert!(text.unwrap().contains("FUT_"));
+            for bare in ["if (x_7)", "if (x_7) {\n    } else"] {
+                let error = checked(&with(&format!("{block}{bare} {statement}"))).expect_err(bare);
+                error.refuses_a_form_of_0_26_1(&["without braces"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_size_may_depend_on_itself() {
+        for value in ["n_1 + m_2", "n_1 * n_1", "smax64(n_1, n_1 * m_2)"] {
+            let text = function(&format!("    int64_t n_1;\n    n_1 = {value};"));
+            assert!(checked(&text).unwrap().contains("fut_n_1 = fut_"));
+        }
     }
 
     #[test]

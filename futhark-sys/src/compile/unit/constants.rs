@@ -30,11 +30,19 @@ struct Product {
     names: Vec<String>,
 }
 
+/// How many products and definitions are followed. A definition can depend on itself.
+const DEPTH: usize = 12;
+
 /// The definitions of variables of type `int64_t` with one, in all functions.
 type Definitions<'a, 'f> = BTreeMap<&'a str, Vec<&'f Expr<'a>>>;
 
 impl Product {
     fn of(value: &Expr<'_>, definitions: &Definitions<'_, '_>) -> Product {
+        Product::within(DEPTH, value, definitions)
+    }
+
+    fn within(depth: usize, value: &Expr<'_>, definitions: &Definitions<'_, '_>) -> Product {
+        let of = |value| Product::within(depth - 1, value, definitions);
         if let Some(constant) = value.constant() {
             let names = Vec::new();
             return Product {
@@ -43,11 +51,13 @@ impl Product {
             };
         }
         if let Some([a, b]) = value.operands("*") {
-            return Product::of(a, definitions).times(&Product::of(b, definitions));
+            if depth > 0 {
+                return of(a).times(&of(b));
+            }
         }
         let definition = value.name().and_then(|name| definitions.get(name));
         match definition.map(Vec::as_slice) {
-            Some([product]) if product.operands("*").is_some() => Product::of(product, definitions),
+            Some([product]) if depth > 0 && product.operands("*").is_some() => of(product),
             _ => Product {
                 constant: 1,
                 names: vec![value.to_string()],

@@ -1,5 +1,6 @@
 //! Changes of a file by place.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::compile::generated::token::place;
@@ -7,12 +8,17 @@ use crate::compile::generated::token::place;
 pub(super) struct Edits<'a> {
     file: &'a str,
     list: Vec<(Range<usize>, String)>,
+    /// The places of lines.
+    lines: BTreeSet<usize>,
 }
 
 impl<'a> Edits<'a> {
     pub(super) fn of(file: &'a str) -> Edits<'a> {
-        let list = Vec::new();
-        Edits { file, list }
+        Edits {
+            file,
+            list: Vec::new(),
+            lines: BTreeSet::new(),
+        }
     }
 
     /// Replaces `text`, a slice of the file.
@@ -25,6 +31,7 @@ impl<'a> Edits<'a> {
     pub(super) fn before(&mut self, text: &'a str, line: &str) {
         let at = place(self.file, text);
         let line = format!("{line}\n{}", self.indent(text));
+        self.lines.insert(at);
         self.list.push((at..at, line));
     }
 
@@ -32,6 +39,7 @@ impl<'a> Edits<'a> {
     pub(super) fn after(&mut self, text: &'a str, line: &str) {
         let at = place(self.file, text) + text.len();
         let line = format!("\n{}{line}", self.indent(text));
+        self.lines.insert(at);
         self.list.push((at..at, line));
     }
 
@@ -39,6 +47,12 @@ impl<'a> Edits<'a> {
     pub(super) fn after_on_line(&mut self, text: &'a str, more: &str) {
         let at = place(self.file, text) + text.len();
         self.list.push((at..at, more.to_owned()));
+    }
+
+    /// Whether a line was inserted in front of `text` or behind it.
+    pub(super) fn are_around(&self, text: &'a str) -> bool {
+        let start = place(self.file, text);
+        self.lines.contains(&start) || self.lines.contains(&(start + text.len()))
     }
 
     fn indent(&self, text: &'a str) -> &'a str {

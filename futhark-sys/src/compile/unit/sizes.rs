@@ -126,20 +126,21 @@ impl<'a, 'f> Flow<'a, 'f> {
 
     /// Whether the value is a sum of lengths: constants, and variables that the compiler has not computed itself, or as such
     /// a sum. It computes the length of a concatenation so.
-    fn is_length(&self, value: &Expr<'a>) -> bool {
-        value
-            .operands("+")
-            .is_some_and(|terms| terms.iter().all(|term| self.is_term(term)))
+    fn is_length(&self, value: &Expr<'a>, seen: &mut BTreeSet<&'a str>) -> bool {
+        let terms = value.operands("+");
+        terms.is_some_and(|terms| terms.iter().all(|term| self.is_term(term, seen)))
     }
 
-    fn is_term(&self, term: &Expr<'a>) -> bool {
-        let definitions = term.name().and_then(|name| self.definitions.get(name));
-        let is_own = |value: &&&Expr<'a>| value.is_of_sizes();
-        let mut own = definitions.into_iter().flatten().filter(is_own);
-        match term.name() {
-            Some(_) => own.all(|value| self.is_length(value)),
-            None => term.constant().is_some() || self.is_length(term),
-        }
+    fn is_term(&self, term: &Expr<'a>, seen: &mut BTreeSet<&'a str>) -> bool {
+        let Some(name) = term.name() else {
+            return term.constant().is_some() || self.is_length(term, seen);
+        };
+        let definitions = self.definitions.get(name).filter(|_| seen.insert(name));
+        let mut own = definitions
+            .into_iter()
+            .flatten()
+            .filter(|value| value.is_of_sizes());
+        own.all(|value| self.is_length(value, seen))
     }
 
     /// Adds the variables that are computed from products, sums and checked variables.
@@ -285,7 +286,6 @@ impl<'a> Writer<'a, '_, '_> {
     pub(super) fn write<'s>(
         &self,
         statement: &'s Statement<'a>,
-        is_bare: bool,
         edits: &mut Edits<'a>,
     ) -> Result<bool, Error> {
         let checked = &self.flow.checked;
@@ -321,10 +321,6 @@ impl<'a> Writer<'a, '_, '_> {
             before.push(format!("FUT_CHECK_ITERATIONS({})", count.checked(checked)));
         }
         let after = self.counterpart(statement)?;
-        if is_bare && !(before.is_empty() && after.is_none()) {
-            let why = "no check can be added to a statement without braces";
-            return self.refuse(statement.text, why);
-        }
         before
             .iter()
             .for_each(|line| edits.before(statement.text, line));
@@ -396,7 +392,7 @@ impl<'a> Writer<'a, '_, '_> {
         if !checked.contains(name) {
             return Ok(None);
         }
-        let value = match self.flow.is_length(value) {
+        let value = match self.flow.is_length(value, &mut BTreeSet::new()) {
             true => value.concatenation(checked),
             false => value.checked(checked),
         };
