@@ -451,7 +451,7 @@ static void fut_set_error(const char *function, struct futhark_context *ctx, cha
 // A negative dimension and a size that overflows are errors of the program. While an error is pending, nothing is allocated,
 // because the call is about to fail.
 static int fut_refuse_size(struct futhark_context *ctx, int64_t size, const char *what) {
-  if (size < 0 || size == FUT_NO_SIZE) {
+  if (fut_size(size) == FUT_NO_SIZE) {
     set_error(ctx, msgprintf("an array with a negative dimension, or with more bytes than there can be, cannot be allocated (%s)\n", what));
     return FUTHARK_PROGRAM_ERROR;
   }
@@ -688,7 +688,7 @@ static int fut_check_launch(struct futhark_context *ctx, int64_t grid_x, int64_t
                             int64_t block_y, int64_t block_z, int64_t shared_bytes);
 #else
 static int fut_refuse_launch(struct futhark_context *ctx, int64_t size) {
-  if (size < 0 || size == FUT_NO_SIZE)
+  if (fut_size(size) == FUT_NO_SIZE)
     return fut_refuse_count(ctx, FUT_NO_SIZE);
   set_error(ctx, msgprintf("a kernel cannot be launched with %lld blocks, threads or bytes of shared memory\n", (long long)size));
   return FUTHARK_PROGRAM_ERROR;

@@ -4,7 +4,7 @@
 #ifndef FUT_AFTER_PROGRAM
 
 // --- Sizes -----------------------------------------------------------------------------------------
-// Functions that unit/sizes.rs, unit/bounds.rs, unit/concat.rs and unit/runtime.rs insert into the generated code.
+// Functions that the rules in src/compile/unit insert into the generated code.
 // They compute each size a second time (unit/sizes.rs says why). FUT_NO_SIZE is sticky, and whatever receives a size
 // rejects it.
 
@@ -19,7 +19,8 @@
 #error "this C compiler lacks __builtin_mul_overflow; set CC to gcc 10 or later, or clang 14 or later"
 #endif
 
-#define FUT_NO_SIZE INT64_MAX
+// Not the largest number, which programs use as a limit: `i64.min i64.highest (length xs)`.
+#define FUT_NO_SIZE (INT64_MAX - 1)
 
 // Tests leave out one check at a time, to prove that it is needed: `-DFUT_WITHOUT=FUT_OF_TASK`.
 #define FUT_OF_PRODUCT 1
@@ -31,7 +32,7 @@
 #endif
 #define FUT_FAILS(check, condition) (FUT_WITHOUT != (check) && FUT_UNLIKELY(condition))
 
-static inline int64_t fut_size(int64_t n) { return n < 0 ? FUT_NO_SIZE : n; }
+static inline int64_t fut_size(int64_t n) { return n < 0 || n > FUT_NO_SIZE ? FUT_NO_SIZE : n; }
 
 // A product of dimensions. A negative one is invalid even beside a zero, so that no shape has one.
 static inline int64_t fut_times(int64_t a, int64_t b) {
@@ -61,8 +62,9 @@ static inline int64_t fut_concat(int64_t a, int64_t b) {
 }
 
 // The generated code computes sizes from sizes by functions without the prefix.
-// FUT_NO_SIZE is the largest number.
-static inline int64_t fut_size_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t fut_size_max(int64_t a, int64_t b) {
+  return a == FUT_NO_SIZE || (b != FUT_NO_SIZE && a > b) ? a : b;
+}
 
 static inline int64_t fut_size_min(int64_t a, int64_t b) {
   return a == FUT_NO_SIZE || (b != FUT_NO_SIZE && a < b) ? a : b;
@@ -114,6 +116,7 @@ static int fut_refuse_because(struct futhark_context *ctx, const char *why);
   "remove the * in the type of the parameter"
 #define FUT_OVERFLOWED "a size in a type is a sum or product that overflows"
 #define FUT_CONSTANT_SHAPE "the shape of an array, which is constant in the program, is negative or larger than any memory"
+#define FUT_NEGATIVE_INDEX "an index, which is constant in the program, is negative"
 #define FUT_OUTSIDE "a slice is outside of its array"
 
 // For a copy on a GPU: whether an element at PLACE plus a sum of strides is not one of the ROOM elements of the memory.

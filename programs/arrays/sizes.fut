@@ -52,3 +52,12 @@ entry fixed (xs: [3]i32) : [3]i32 = rotate (-1) xs
 -- input { 2i64 3i64 [1, 2, 3, 4, 5, 6] } output { [[1, 2, 3], [4, 5, 6]] }
 -- input { 0i64 3i64 empty([0]i32) } output { empty([0][3]i32) }
 entry reshape (n: i64) (m: i64) (xs: [n * m]i32) : [n][m]i32 = unflatten xs
+
+-- The largest number is a limit, not an invalid size.
+-- ==
+-- entry: limited
+-- input { [1, 2, 3] 9223372036854775807i64 } output { [2, 3, 4, 2, 3, 4] }
+-- input { [1, 2, 3] 4i64 } output { [2, 3, 4, 2] }
+entry limited (xs: []i32) (most: i64) : []i32 =
+  let all = xs ++ xs
+  in map (+ 1) (take (i64.min i64.highest (i64.min most (length all))) all)

@@ -8,7 +8,7 @@ use super::constants::Blocks;
 use super::edits::Edits;
 use super::passes;
 use super::sizes::{self, Flows, Writer};
-use super::{divisions, launches, operations};
+use super::{constants, divisions, launches, operations};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -65,6 +65,7 @@ fn with_rules(
     for function in of_program {
         concatenations.add(function, &mut edits);
         blocks.write(function, &mut edits);
+        constants::write_indices(function, &mut edits);
         launches::write(function, version, &mut edits)?;
     }
     for flow in &flows.all {
@@ -474,6 +475,28 @@ mod tests {
                 let error = checked(&with(&format!("{block}{bare} {statement}"))).expect_err(bare);
                 error.refuses_a_form_of_0_26_1(&["without braces"]);
             }
+        }
+    }
+
+    #[test]
+    fn a_constant_negative_index_is_refused_when_it_is_used() {
+        const CHECK: &str = "FUT_REFUSE_IF(true, FUT_NEGATIVE_INDEX)\n";
+        let copy = |place: &str, shape: &str| {
+            format!(
+                "lmad_copy_8b(ctx, 1, (uint64_t *) mem_1.mem, (int64_t) 0, (int64_t []) {{(int64_t) 1}}, (uint64_t *) xs_2.mem, {place}, (int64_t []) {{(int64_t) 1}}, (int64_t []) {{{shape}}});"
+            )
+        };
+        for (statement, is_refused) in [
+            ("int64_t x_1 = ((int64_t *) mem_2.mem)[(int64_t) -1];".to_owned(), true),
+            ("((int64_t *) mem_2)[(int64_t) -9223372036854775807 - 1] = x_1;".to_owned(), true),
+            (copy("(int64_t) -1", "(int64_t) 3"), true),
+            (copy("(int64_t) -1", "(int64_t) 0"), false),
+            (copy("(int64_t) 1", "n_3"), false),
+            ("if ((err = gpu_scalar_from_device(ctx, \"\", &x_1, mem_2.mem, (int64_t) -1 * sizeof(int64_t), sizeof(int64_t))) != 0)\n        goto cleanup;".to_owned(), true),
+            ("int64_t x_1 = ((int64_t *) mem_2.mem)[(int64_t) -1 * i_3 + (int64_t) 4];".to_owned(), false),
+        ] {
+            let text = checked(&with(&statement)).unwrap();
+            assert_eq!(text.contains(CHECK), is_refused, "{text}");
         }
     }
 

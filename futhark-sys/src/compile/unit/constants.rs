@@ -1,4 +1,4 @@
-//! Refuses arrays whose shape is constant in the generated C and cannot exist.
+//! Refuses arrays whose shape is constant in the generated C and cannot exist, and indices that are constant and negative.
 //!
 //! The compiler multiplies constants: `replicate (-2) (replicate (-3) x)` becomes a block of 48 bytes. No factor is left to
 //! check when the program runs, but the loops that fill the block have the shape:
@@ -13,6 +13,10 @@
 //!
 //! A loop of the program may have a negative constant number of iterations. It fills no block of the size that the product of
 //! its bounds has, or with strides that are not negative.
+
+//!
+//! The compiler relies on sizes not being negative, and removes the comparison of an index that is a size with zero:
+//! `let f [k] (_: [k]()) = xs[k] in f (replicate (-1) ())` reads `mem_10[(int64_t) -1]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -244,4 +248,39 @@ fn has_negative_stride(place: &Expr<'_>, variables: &BTreeSet<&str>) -> bool {
         (operands.iter().any(is_negative) && has_variable()).then_some(())
     };
     place.find(&mut found).is_some()
+}
+
+/// Refuses calls that access an element with a constant negative index, or copy from such a place.
+pub(super) fn write_indices<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
+    function.visit(&mut |statement| {
+        let mut outside = |part: &Expr<'a>| is_outside(part).then_some(());
+        let mut expressions = statement.expressions().into_iter();
+        if expressions.any(|expr| expr.find(&mut outside).is_some()) {
+            edits.before(statement.text, "FUT_REFUSE_IF(true, FUT_NEGATIVE_INDEX)");
+        }
+    });
+}
+
+fn is_outside(expr: &Expr<'_>) -> bool {
+    let is_negative = |place: &Expr<'_>| place.constant().is_some_and(|place| place < 0);
+    match &expr.kind {
+        expr::Kind::Index(parts) => is_negative(&parts[1]),
+        expr::Kind::Call(name, arguments) if name.starts_with("lmad_copy_") => {
+            let [.., to, _, _, from, _, shape] = &arguments[..] else {
+                return false;
+            };
+            let is_empty =
+                |shape: &Expr<'_>| shape.parts().iter().any(|dim| dim.constant() == Some(0));
+            let shape = shape.parts();
+            (is_negative(to) || is_negative(from)) && !shape.iter().any(|shape| is_empty(shape))
+        }
+        // The place of a scalar: (int64_t) -1 * sizeof(int64_t)
+        expr::Kind::Call(name, arguments) if name.starts_with("gpu_scalar_") => {
+            let mut products = arguments
+                .iter()
+                .filter_map(|argument| argument.operands("*"));
+            products.any(|factors| is_negative(&factors[0]))
+        }
+        _ => false,
+    }
 }
