@@ -313,13 +313,13 @@ fn code_that_does_not_compile_or_is_refused_fails_the_run_and_a_missing_header_d
 
     let text = r##"'REAL' "$@" || exit
 case "$1 $2" in
-'opencl --library') sed -i 's/^int futhark_context_sync(/#error newer\n&/' "$5.c" ;;
+'opencl --library') sed -i 's/^int futhark_context_clear_caches(/#error newer\n&/' "$5.c" ;;
 'hip --library') sed -i 's/\bget_failure_msg\b/failure_text/' "$5.c" ;;
 esac
 "##;
     let text = text.replace("REAL", &scene.futhark.display().to_string());
     scene.futhark = scene.script("futhark-newer", &text);
-    let causes = [("opencl", "#error newer"), ("hip", "`get_failure_msg`")];
+    let causes = [("opencl", "#error newer"), ("hip", "`backends/hip.h`")];
     let failed = run(&scene, &arguments);
     let shown = failed.ends_with(1);
     let records = failed.texts(["backend", "outcome", "message"]);
