@@ -65,7 +65,7 @@ fn with_rules(
     for function in of_program {
         concatenations.add(function, &mut edits);
         blocks.write(function, &mut edits);
-        constants::write_indices(function, &mut edits);
+        constants::write_constants(function, &mut edits);
         launches::write(function, version, &mut edits)?;
     }
     for flow in &flows.all {
@@ -479,6 +479,15 @@ mod tests {
     }
 
     #[test]
+    fn a_parallel_loop_that_does_not_end_is_refused_when_it_starts() {
+        for (count, is_refused) in [("2305843009213693953", true), ("1099511627776", false)] {
+            let text = checked(&with(&format!("task_1.iterations = (int64_t) {count};"))).unwrap();
+            let check = "FUT_REFUSE_IF(true, FUT_CONSTANT_SHAPE)";
+            assert_eq!(text.contains(check), is_refused, "{text}");
+        }
+    }
+
+    #[test]
     fn a_constant_negative_index_is_refused_when_it_is_used() {
         const CHECK: &str = "FUT_REFUSE_IF(true, FUT_NEGATIVE_INDEX)\n";
         let copy = |place: &str, shape: &str| {
@@ -564,6 +573,11 @@ mod tests {
             ),
             (
                 "(int64_t) 0",
+                ["(int64_t) 3458764513820540928", "n_6"],
+                "i_2 * n_6 + i_3",
+            ),
+            (
+                "(int64_t) 0",
                 ["(int64_t) 4611686018427387904", "(int64_t) 4"],
                 "i_2 * (int64_t) 4 + i_3",
             ),
@@ -593,6 +607,12 @@ mod tests {
             (
                 "(int64_t) 24",
                 ["(int64_t) 2", "(int64_t) 3"],
+                "i_2 * (int64_t) 3 + i_3",
+            ),
+            // A loop of the program that has no iterations.
+            (
+                "(int64_t) 400",
+                ["(int64_t) -9223372036854775807 - 1", "(int64_t) 3"],
                 "i_2 * (int64_t) 3 + i_3",
             ),
             // A checked size.

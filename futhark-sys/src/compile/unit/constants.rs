@@ -164,7 +164,6 @@ impl<'a, 'f> Blocks<'a, 'f> {
     /// The largest number of innermost loops that can fill a block of an impossible shape, if the statement writes to it.
     fn impossible(&self, statement: &Statement<'a>, loops: &[&Loop<'a>]) -> Option<usize> {
         let (block, size, place, shape) = written(statement)?;
-        let sizes = self.sizes.get(&block)?;
         let mut own = BTreeSet::new();
         let mut found = None;
         let mut bounds: Vec<&Expr<'a>> = shape;
@@ -175,6 +174,8 @@ impl<'a, 'f> Blocks<'a, 'f> {
             let exact = constants().try_fold(size, i128::checked_mul);
             let overflows = exact.is_none_or(|exact| i64::try_from(exact).is_err());
             let negative = constants().filter(|&constant| constant < 0).count();
+            // The compiler can have added the overflowed size to others. Such a loop would not end.
+            let is_endless = overflows && constants().all(|constant| constant > 0);
             let is_impossible = overflows || negative > 1 && has_negative_stride(place, &own);
             let mut product = Product {
                 constant: size as i64,
@@ -183,7 +184,9 @@ impl<'a, 'f> Blocks<'a, 'f> {
             for bound in &bounds {
                 product = product.times(&Product::of(bound, &self.definitions));
             }
-            if is_impossible && sizes.iter().any(|size| size.is_multiple_of(&product)) {
+            let mut sizes = self.sizes.get(&block).into_iter().flatten();
+            let is_its = is_impossible && sizes.any(|size| size.is_multiple_of(&product));
+            if is_endless || is_its {
                 found = Some(depth + 1);
             }
         }
@@ -250,13 +253,25 @@ fn has_negative_stride(place: &Expr<'_>, variables: &BTreeSet<&str>) -> bool {
     place.find(&mut found).is_some()
 }
 
-/// Refuses calls that access an element with a constant negative index, or copy from such a place.
-pub(super) fn write_indices<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
+/// More iterations of a parallel loop do not end, and the sizes of what they write overflow.
+const MOST_ITERATIONS: i128 = 1 << 60;
+
+/// Refuses calls that access an element with a constant negative index, copy from such a place, or start a loop that does
+/// not end.
+pub(super) fn write_constants<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
     function.visit(&mut |statement| {
         let mut outside = |part: &Expr<'a>| is_outside(part).then_some(());
         let mut expressions = statement.expressions().into_iter();
         if expressions.any(|expr| expr.find(&mut outside).is_some()) {
             edits.before(statement.text, "FUT_REFUSE_IF(true, FUT_NEGATIVE_INDEX)");
+        }
+        if let Kind::Assign { target, value, .. } = &statement.kind
+            && let expr::Kind::Member(_, ".", "iterations") = target.kind
+            && value
+                .constant()
+                .is_some_and(|count| count > MOST_ITERATIONS)
+        {
+            edits.before(statement.text, "FUT_REFUSE_IF(true, FUT_CONSTANT_SHAPE)");
         }
     });
 }
