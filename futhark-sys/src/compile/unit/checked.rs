@@ -480,10 +480,18 @@ mod tests {
 
     #[test]
     fn a_parallel_loop_that_does_not_end_is_refused_when_it_starts() {
+        let start = "err = scheduler_prepare_task(&ctx->scheduler, &task_1);";
         for (count, is_refused) in [("2305843009213693953", true), ("1099511627776", false)] {
-            let text = checked(&with(&format!("task_1.iterations = (int64_t) {count};"))).unwrap();
-            let check = "FUT_REFUSE_IF(true, FUT_CONSTANT_SHAPE)";
-            assert_eq!(text.contains(check), is_refused, "{text}");
+            for statement in [
+                format!("task_1.iterations = (int64_t) {count};"),
+                format!(
+                    "for (int64_t i_1 = 0; i_1 < (int64_t) {count}; i_1++) {{\n        {start}\n    }}"
+                ),
+            ] {
+                let text = checked(&with(&statement)).unwrap();
+                let check = "FUT_REFUSE_IF(true, FUT_CONSTANT_SHAPE)";
+                assert_eq!(text.contains(check), is_refused, "{text}");
+            }
         }
     }
 

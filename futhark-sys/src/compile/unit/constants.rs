@@ -21,7 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::Edits;
-use super::passes::{Passed, Purpose};
+use super::passes::{LOOPS, Passed, Purpose};
 use crate::compile::error::Error;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Loop, Statement};
@@ -54,10 +54,10 @@ impl Product {
                 names,
             };
         }
-        if let Some([a, b]) = value.operands("*") {
-            if depth > 0 {
-                return of(a).times(&of(b));
-            }
+        if let Some([a, b]) = value.operands("*")
+            && depth > 0
+        {
+            return of(a).times(&of(b));
         }
         let definition = value.name().and_then(|name| definitions.get(name));
         match definition.map(Vec::as_slice) {
@@ -265,15 +265,24 @@ pub(super) fn write_constants<'a>(function: &Function<'a>, edits: &mut Edits<'a>
         if expressions.any(|expr| expr.find(&mut outside).is_some()) {
             edits.before(statement.text, "FUT_REFUSE_IF(true, FUT_NEGATIVE_INDEX)");
         }
-        if let Kind::Assign { target, value, .. } = &statement.kind
-            && let expr::Kind::Member(_, ".", "iterations") = target.kind
-            && value
-                .constant()
-                .is_some_and(|count| count > MOST_ITERATIONS)
-        {
+        let count = match &statement.kind {
+            Kind::Assign { target, value, .. } => {
+                let is_task = matches!(target.kind, expr::Kind::Member(_, ".", "iterations"));
+                is_task.then_some(value)
+            }
+            // Each iteration copies in a parallel loop.
+            Kind::For(own) => own.body.find(&mut starts_loop).map(|()| &own.to),
+            _ => None,
+        };
+        if count.is_some_and(|count| count.constant() > Some(MOST_ITERATIONS)) {
             edits.before(statement.text, "FUT_REFUSE_IF(true, FUT_CONSTANT_SHAPE)");
         }
     });
+}
+
+fn starts_loop(expr: &Expr<'_>) -> Option<()> {
+    let mut starts = LOOPS.iter();
+    starts.find_map(|(start, _)| expr.arguments(start).map(drop))
 }
 
 fn is_outside(expr: &Expr<'_>) -> bool {
