@@ -260,10 +260,10 @@ const MOST_ITERATIONS: i128 = 1 << 60;
 /// not end.
 pub(super) fn write_constants<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
     function.visit(&mut |statement| {
-        let mut outside = |part: &Expr<'a>| is_outside(part).then_some(());
         let mut expressions = statement.expressions().into_iter();
-        if expressions.any(|expr| expr.find(&mut outside).is_some()) {
-            edits.before(statement.text, "FUT_REFUSE_IF(true, FUT_NEGATIVE_INDEX)");
+        if let Some(condition) = expressions.find_map(|expr| expr.find(&mut outside)) {
+            let check = format!("FUT_REFUSE_IF({condition}, FUT_NEGATIVE_INDEX)");
+            edits.before(statement.text, &check);
         }
         let count = match &statement.kind {
             Kind::Assign { target, value, .. } => {
@@ -285,18 +285,19 @@ fn starts_loop(expr: &Expr<'_>) -> Option<()> {
     starts.find_map(|(start, _)| expr.arguments(start).map(drop))
 }
 
-fn is_outside(expr: &Expr<'_>) -> bool {
+/// When an access of memory, in C, is in front of it.
+fn outside(expr: &Expr<'_>) -> Option<String> {
     let is_negative = |place: &Expr<'_>| place.constant().is_some_and(|place| place < 0);
-    match &expr.kind {
+    let is_outside = match &expr.kind {
         expr::Kind::Index(parts) => is_negative(&parts[1]),
         expr::Kind::Call(name, arguments) if name.starts_with("lmad_copy_") => {
             let [.., to, _, _, from, _, shape] = &arguments[..] else {
-                return false;
+                return None;
             };
-            let is_empty =
-                |shape: &Expr<'_>| shape.parts().iter().any(|dim| dim.constant() == Some(0));
-            let shape = shape.parts();
-            (is_negative(to) || is_negative(from)) && !shape.iter().any(|shape| is_empty(shape))
+            // An empty slice may begin anywhere.
+            let dims = shape.parts().into_iter().flat_map(Expr::parts);
+            let dims: Vec<_> = dims.map(|dim| format!("{dim} > 0")).collect();
+            return (is_negative(to) || is_negative(from)).then(|| dims.join(" && "));
         }
         // The place of a scalar: (int64_t) -1 * sizeof(int64_t)
         expr::Kind::Call(name, arguments) if name.starts_with("gpu_scalar_") => {
@@ -306,5 +307,6 @@ fn is_outside(expr: &Expr<'_>) -> bool {
             products.any(|factors| is_negative(&factors[0]))
         }
         _ => false,
-    }
+    };
+    is_outside.then(|| "true".to_owned())
 }
