@@ -432,10 +432,9 @@ impl<'a> Parser<'_, 'a> {
         let (&first, rest) = start.split_first()?;
         if first == "(" {
             self.rest = rest;
-            let mut inner = self.binary(0)?;
-            let is_closed = self.take(")");
-            inner.text = self.expr(start, Kind::Name).text;
-            return is_closed.then_some(inner);
+            // Without the parentheses, so that the text of a name is the name.
+            let inner = self.binary(0)?;
+            return self.take(")").then_some(inner);
         }
         if let ["sizeof", "(", ..] = start {
             self.rest = &start[1 + group(&start[1..])?..];

@@ -63,7 +63,9 @@ impl<'a> Edits<'a> {
 
     /// The changed file. Edits do not overlap.
     pub(super) fn apply(mut self) -> String {
-        self.list.sort_by_key(|(place, _)| (place.start, place.end));
+        // At one place, what belongs to the text in front of it comes first.
+        self.list
+            .sort_by_key(|(place, with)| (place.start, !with.starts_with('\n'), place.end));
         let mut text = String::with_capacity(self.file.len() * 5 / 4);
         let mut end = 0;
         for (place, with) in self.list {

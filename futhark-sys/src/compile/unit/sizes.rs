@@ -32,10 +32,13 @@ use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Loop, Statement};
+use crate::compile::generated::token::is_name;
 
 /// How the sizes of one function are computed.
 pub(super) struct Flow<'a, 'f> {
     pub function: &'f Function<'a>,
+    /// The variables and parameters of other types, on which no size can depend.
+    others: BTreeSet<&'a str>,
     /// The variables of type `int64_t`, and the expressions that each is assigned.
     definitions: BTreeMap<&'a str, Vec<&'f Expr<'a>>>,
     /// The fields of the structs of multicore's tasks that are read into variables, and those that get variables.
@@ -46,6 +49,11 @@ pub(super) struct Flow<'a, 'f> {
     /// The variables with a checked counterpart: their value is computed, in at least one place,
     /// from a product, a sum or such a variable.
     pub checked: BTreeSet<&'a str>,
+}
+
+/// Whether a size can depend on a number of this type. The scheduler counts with 32 bits.
+fn is_number_type(ty: &str) -> bool {
+    matches!(ty, "int64_t" | "int32_t" | "int")
 }
 
 /// The variable and the field of `int64_t x = task->field;`.
@@ -84,20 +92,27 @@ impl<'a, 'f> Flow<'a, 'f> {
     fn of(function: &'f Function<'a>) -> Flow<'a, 'f> {
         let mut flow = Flow {
             function,
+            others: BTreeSet::new(),
             definitions: BTreeMap::new(),
             loads: Vec::new(),
             stores: Vec::new(),
             needed: BTreeSet::new(),
             checked: BTreeSet::new(),
         };
+        let words = function.parameters.windows(2);
+        let others = words.filter(|words| is_name(words[0]) && !is_number_type(words[0]));
+        flow.others.extend(others.map(|words| words[1]));
         function.visit(&mut |statement| {
-            if let Kind::Declare {
-                ty: "int64_t",
-                name,
-                ..
-            } = statement.kind
-            {
-                flow.definitions.entry(name).or_default();
+            match &statement.kind {
+                Kind::Declare { ty, name, .. } => {
+                    if *ty == "int64_t" {
+                        flow.definitions.entry(name).or_default();
+                    }
+                    if !is_number_type(ty) {
+                        flow.others.insert(name);
+                    }
+                }
+                _ => {}
             }
             if let Some((name, _, field)) = load(statement) {
                 flow.loads.push((field, name));
@@ -114,14 +129,19 @@ impl<'a, 'f> Flow<'a, 'f> {
     }
 
     /// Adds the variables, and those on which they depend, to `needed`.
-    fn need(&mut self, mut open: Vec<&'a str>) {
+    fn need(&mut self, mut open: Vec<&'a str>, version: &Version) -> Result<(), Error> {
         while let Some(name) = open.pop() {
+            if self.others.contains(name) {
+                let why = "a size depends on it, and its type is not one of a size";
+                return Err(Error::unsupported(version, name, why));
+            }
             if let Some(values) = self.definitions.get(name)
                 && self.needed.insert(name)
             {
                 values.iter().for_each(|value| value.names(&mut open));
             }
         }
+        Ok(())
     }
 
     /// Whether the value is a sum of lengths: constants, and variables that the compiler has not computed itself, or as such
@@ -188,7 +208,7 @@ impl<'a, 'f> Flows<'a, 'f> {
                 }
             });
             wrong?;
-            flow.need(names);
+            flow.need(names, version)?;
         }
         // What a task needs, its caller passes.
         let loaded = loop {
@@ -203,7 +223,7 @@ impl<'a, 'f> Flows<'a, 'f> {
                 let stores = flow.stores.iter();
                 let stored = stores.filter(|(field, _)| loaded.contains(field));
                 let names = stored.map(|(_, name)| *name).collect();
-                flow.need(names);
+                flow.need(names, version)?;
             }
             if before == all.iter().map(|flow| flow.needed.len()).sum::<usize>() {
                 break loaded;
