@@ -114,9 +114,10 @@ pub(in crate::compile) fn functions<'a>(
 fn unknown_directive<'a>(source: &Source<'a>, body: &[&'a str]) -> Option<&'a str> {
     let (first, last) = (body.first()?, body.last()?);
     let body = place(source.text, first)..place(source.text, last);
+    // `#undef` of nothing else: it could remove one of our macros.
     let is_constant = |name: &str| {
-        let constants = source.structs.get("constants");
-        constants.is_some_and(|fields| fields.contains(&name))
+        let definition = format!("#define {name} (ctx->constants->{name})");
+        source.directives.iter().any(|other| *other == definition)
     };
     let is_known = |directive: &str| match *tokens(&directive[1..]) {
         [

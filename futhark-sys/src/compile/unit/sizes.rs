@@ -103,16 +103,13 @@ impl<'a, 'f> Flow<'a, 'f> {
         let others = words.filter(|words| is_name(words[0]) && !is_number_type(words[0]));
         flow.others.extend(others.map(|words| words[1]));
         function.visit(&mut |statement| {
-            match &statement.kind {
-                Kind::Declare { ty, name, .. } => {
-                    if *ty == "int64_t" {
-                        flow.definitions.entry(name).or_default();
-                    }
-                    if !is_number_type(ty) {
-                        flow.others.insert(name);
-                    }
+            if let Kind::Declare { ty, name, .. } = &statement.kind {
+                if *ty == "int64_t" {
+                    flow.definitions.entry(name).or_default();
                 }
-                _ => {}
+                if !is_number_type(ty) {
+                    flow.others.insert(name);
+                }
             }
             if let Some((name, _, field)) = load(statement) {
                 flow.loads.push((field, name));
