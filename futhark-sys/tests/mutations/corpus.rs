@@ -5,18 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use futhark_manifest::Backend;
-use futhark_sys::compile::{Compiler, hardened_source};
+use futhark_sys::compile::{BACKENDS, Compiler, hardened_source};
 
 use crate::protection;
 use crate::support;
-
-pub const BACKENDS: [Backend; 5] = [
-    Backend::C,
-    Backend::Multicore,
-    Backend::OpenCl,
-    Backend::Cuda,
-    Backend::Hip,
-];
 
 /// One program, compiled by one compiler for one backend.
 pub struct Text {

@@ -27,7 +27,7 @@ use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Statement};
 
 /// The beginnings of the messages of checks on sizes in types. The products in these sizes must not
-/// wrap. The conditions are those of other comparisons.
+/// wrap. Their conditions do not differ from other comparisons.
 const SIZE_CHECKS: [&str; 3] = [
     "Value of (desugared) shape [",
     "Cannot unflatten array of shape [",

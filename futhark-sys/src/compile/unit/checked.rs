@@ -544,7 +544,7 @@ mod tests {
         assert_eq!(missing.len(), 3);
     }
 
-    /// `bounds` are those of the loops of a fill, from the outside.
+    /// `bounds`: the limits of the loops of a fill, outermost first.
     fn fill(size: &str, bounds: [&str; 2], place: &str) -> String {
         let [outer, inner] = bounds;
         with(&format!(
