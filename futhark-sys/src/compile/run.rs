@@ -15,7 +15,7 @@ use super::error::{BACKENDS, Error, ErrorKind};
 use super::facts;
 use super::files::Files;
 use super::generated::strings::with_c_strings;
-use super::generated::{Generated, layout, runtime};
+use super::generated::{Generated, runtime};
 use super::hash::Hash;
 use super::paths::{hash_of, write};
 use super::recording::Recording;
@@ -340,11 +340,7 @@ impl Build {
             name: &paths.name,
             generated: &generated,
             manifest_text,
-            program_id: &layout::identity(
-                &generated.layouts,
-                program,
-                &self.identity(&inputs.sources),
-            ),
+            program_id: &generated.layouts.identity(&self.identity(&inputs.sources)),
             hardened: self.hardened,
             partial: !missing.is_empty(),
             symbol: &paths.symbol,

@@ -20,9 +20,9 @@
 
 use std::collections::BTreeMap;
 
-use futhark_manifest::{Operation, Program};
+use futhark_manifest::Operation;
 
-use super::layout::{ArrayStruct, Layouts};
+use super::layout::{Component, Layouts};
 use super::source::Source;
 use super::token::captures;
 
@@ -30,7 +30,7 @@ use super::token::captures;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::compile) struct Blank {
     pub component: usize,
-    pub array: ArrayStruct,
+    pub array: Component,
     pub shape: Vec<i64>,
 }
 
@@ -49,35 +49,28 @@ impl Blank {
 const LARGEST: usize = 1 << 26;
 
 /// The blanks of every function that constructs a value of a sum type, by its name.
-pub(super) fn all(
-    source: &Source<'_>,
-    layouts: &Layouts,
-    program: &Program,
-) -> BTreeMap<String, Vec<Blank>> {
-    let sizes = sizes(source, layouts, program);
+pub(super) fn all<'a>(source: &Source<'_>, layouts: &Layouts<'a>) -> BTreeMap<&'a str, Vec<Blank>> {
+    let copies = copies(source, layouts);
+    let blank = |ident: &str, field: &str| {
+        let (component, array) = array_in(layouts, ident, field)?;
+        let shape = expected(source, layouts, &copies, &(ident.to_owned(), component))?;
+        let is_fixed = shape.iter().any(Option::is_some);
+        let blank = Blank {
+            component,
+            array: array.clone(),
+            shape: shape.iter().map(|dim| dim.unwrap_or(0)).collect(),
+        };
+        (is_fixed && blank.bytes().is_some()).then_some(blank)
+    };
     let mut all = BTreeMap::new();
-    for ty in program.types() {
-        let variants = ty.as_sum().map_or(&[][..], |sum| &sum.variants);
-        for name in variants.iter().map(|variant| &variant.construct) {
-            let Some(function) = source.functions.get(&**name) else {
-                continue;
-            };
-            let empty = captures(&function.body, "v -> $ = $ ( ctx , NULL , 0");
-            let empty = empty.filter(|[_, new]| new.starts_with("futhark_new_"));
-            let blanks = empty.filter_map(|[field, _]| {
-                let component = component(field)?;
-                let mut arrays = layouts.arrays(ty.c_ident());
-                let (_, array) = arrays.find(|(i, _)| *i == component)?;
-                let shape = sizes.get(&(ty.c_ident().to_owned(), component))?;
-                let is_fixed = shape.iter().any(Option::is_some);
-                let blank = Blank {
-                    component,
-                    array: array.clone(),
-                    shape: shape.iter().map(|dim| dim.unwrap_or(0)).collect(),
-                };
-                (is_fixed && blank.bytes().is_some()).then_some(blank)
-            });
-            all.insert(name.clone(), blanks.collect());
+    for ty in layouts.program.types() {
+        for variant in ty.as_sum().map_or(&[][..], |sum| &sum.variants) {
+            if let Some(function) = source.functions.get(&*variant.construct) {
+                let empty = captures(&function.body, "v -> $ = $ ( ctx , NULL , 0");
+                let empty = empty.filter(|[_, new]| new.starts_with("futhark_new_"));
+                let blanks = empty.filter_map(|[field, _]| blank(ty.c_ident(), field));
+                all.insert(&*variant.construct, blanks.collect());
+            }
         }
     }
     all
@@ -86,50 +79,35 @@ pub(super) fn all(
 /// A component of a C struct.
 type Place = (String, usize);
 
-/// The sizes that entry points expect. `None` is one that depends on other arguments, or differs between entry points.
-/// Types without a corresponding parameter are missing.
-type Sizes = BTreeMap<Place, Vec<Option<i64>>>;
-
-fn sizes(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Sizes {
-    let mut sizes = Sizes::new();
-    for entry in program.entries() {
-        let Some(function) = source.functions.get(&*entry.cfun) else {
-            continue;
-        };
+/// The sizes that entry points expect of a component. `None` is one that depends on other arguments, or differs between
+/// entry points. No shape if no parameter has the component.
+fn expected(
+    source: &Source<'_>,
+    layouts: &Layouts<'_>,
+    copies: &[(Place, Place)],
+    place: &Place,
+) -> Option<Vec<Option<i64>>> {
+    let (ident, component) = place;
+    let rank = layouts.components(ident).get(*component)?.rank;
+    let mut shapes: Vec<Vec<_>> = Vec::new();
+    for entry in layouts.program.entries() {
         for (i, input) in entry.inputs.iter().enumerate() {
-            let ident = input
-                .ty
-                .as_type()
-                .map_or("", |id| program.get(id).c_ident());
-            for (component, array) in layouts.arrays(ident) {
-                let dims = 0..array.rank;
-                let shape = dims.map(|dim| fixed(&function.body, i, component, dim));
-                add(&mut sizes, (ident.to_owned(), component), shape.collect());
+            let is_type = |id| layouts.program.get(id).c_ident() == ident;
+            let function = source.functions.get(&*entry.cfun);
+            if let Some(function) = function.filter(|_| input.ty.as_type().is_some_and(is_type)) {
+                let dims = (0..rank).map(|dim| fixed(&function.body, i, *component, dim));
+                shapes.push(dims.collect());
             }
         }
     }
     // A size that is expected in a value is also expected in its parts.
-    let copies = copies(source, layouts, program);
-    while copies.iter().any(|(from, to)| {
-        let shape = sizes.get(to).cloned();
-        shape.is_some_and(|shape| add(&mut sizes, from.clone(), shape))
-    }) {}
-    sizes
-}
-
-/// Adds a shape; returns whether that changes anything.
-fn add(sizes: &mut Sizes, place: Place, shape: Vec<Option<i64>>) -> bool {
-    let old = sizes.get(&place);
-    let new = match old {
-        Some(old) => {
-            let both = old.iter().zip(&shape);
-            both.map(|(old, new)| old.filter(|_| old == new)).collect()
-        }
-        None => shape,
-    };
-    let is_changed = old != Some(&new);
-    sizes.insert(place, new);
-    is_changed
+    let larger = copies.iter().filter(|(from, _)| from == place);
+    shapes.extend(larger.filter_map(|(_, to)| expected(source, layouts, copies, to)));
+    shapes.into_iter().reduce(|first, other| {
+        let both = first.into_iter().zip(other);
+        both.map(|(first, other)| first.filter(|_| first == other))
+            .collect()
+    })
 }
 
 /// The components that functions copy into larger values when they construct records and sums:
@@ -137,10 +115,10 @@ fn add(sizes: &mut Sizes, place: Place, shape: Vec<Option<i64>>) -> bool {
 /// ```c
 ///                 v->v2 = malloc(sizeof(*v0->v1));
 /// ```
-fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<(Place, Place)> {
+fn copies(source: &Source<'_>, layouts: &Layouts<'_>) -> Vec<(Place, Place)> {
     let mut copies = Vec::new();
-    for (id, ty) in program.types_with_ids() {
-        let constructors = program.functions_of(id).filter(|function| {
+    for (id, ty) in layouts.program.types_with_ids() {
+        let constructors = layouts.program.functions_of(id).filter(|function| {
             matches!(
                 function.operation,
                 Operation::RecordNew | Operation::SumConstruct
@@ -149,13 +127,12 @@ fn copies(source: &Source<'_>, layouts: &Layouts, program: &Program) -> Vec<(Pla
         for function in constructors.filter_map(|function| source.functions.get(function.name)) {
             let copied = captures(&function.body, "v -> $ = malloc ( sizeof ( * $ -> $ )");
             copies.extend(copied.filter_map(|[to, value, from]| {
-                let to = component(to)?;
-                layouts.arrays(ty.c_ident()).find(|(i, _)| *i == to)?;
+                let (to, _) = array_in(layouts, ty.c_ident(), to)?;
                 // The struct that the parameter points to: `const struct futhark_opaque_x *v0`.
                 let mut parameters = captures(&function.parameters, "struct $ * $");
                 let [of, _] = parameters.find(|[_, name]| *name == value)?;
-                let from = (of.to_owned(), component(from)?);
-                Some((from, (ty.c_ident().to_owned(), to)))
+                let (from, _) = array_in(layouts, of, from)?;
+                Some(((of.to_owned(), from), (ty.c_ident().to_owned(), to)))
             }));
         }
     }
@@ -176,7 +153,12 @@ fn fixed(body: &[&str], place: usize, component: usize, dim: usize) -> Option<i6
     })
 }
 
-/// The index of a component.
-fn component(field: &str) -> Option<usize> {
-    field.strip_prefix('v')?.parse().ok()
+/// The array in a field `v1` of a C struct, and its index.
+fn array_in<'l>(
+    layouts: &'l Layouts<'_>,
+    ident: &str,
+    field: &str,
+) -> Option<(usize, &'l Component)> {
+    let mut arrays = layouts.arrays(ident);
+    arrays.find(|(i, _)| field == format!("v{i}"))
 }

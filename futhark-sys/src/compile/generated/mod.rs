@@ -15,7 +15,7 @@ pub(super) mod statement; // the statements of the functions of a program
 pub(super) mod strings; // string literals as C reads them
 pub(super) mod token; // the text as tokens
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futhark_manifest::Program;
 
@@ -30,11 +30,9 @@ pub(super) struct Generated<'a> {
     /// `name.c`
     pub source: Source<'a>,
     pub declared: Vec<&'a str>,
-    pub layouts: Layouts,
-    /// The C structs of arrays of records of scalars whose components are the columns, in the order of the fields.
-    pub columns: BTreeSet<String>,
+    pub layouts: Layouts<'a>,
     /// The empty arrays that each function leaves in unused parts of a sum.
-    pub blanks: BTreeMap<String, Vec<Blank>>,
+    pub blanks: BTreeMap<&'a str, Vec<Blank>>,
     /// How the state on the device is initialised; empty on host backends.
     pub fills: Vec<Fill<'a>>,
 }
@@ -55,8 +53,7 @@ impl<'a> Generated<'a> {
         };
         Ok(Generated {
             declared: Source::read(h_text).prototypes,
-            blanks: blanks::all(&source, &layouts, program),
-            columns: layout::all_columns(&source, &layouts, program),
+            blanks: blanks::all(&source, &layouts),
             layouts,
             fills,
             source,

@@ -33,32 +33,26 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         true => (driver(&generated.source.calls), reset_state(generated)),
         false => Default::default(),
     };
-    let parts = [
-        defines(unit),
-        headers(&generated.source.directives),
-        symbols::macros(unit, |name| raw_functions.contains_key(name)),
-        "#include \"fut_hooks.h\"\n".to_owned(),
-        driver,
-        "#define FUT_HAS_POINTERS 1\n#include \"fut_devices.h\"\nFUT_END_OURS\n".to_owned(),
-        // The definition of a function has the options of its prototype: these functions check, copy and allocate
-        // for functions with the program's own loops.
-        format!(
-            "FUT_BEGIN_OURS\n#include \"{}.h\"\nFUT_END_OURS\n",
-            unit.name
-        ),
-        format!("#include \"{CHECKED}\"\nFUT_BEGIN_OURS\n"),
-        "#define FUT_AFTER_PROGRAM 1\n#include \"fut_hooks.h\"\n".to_owned(),
-        state,
-        "#include \"fut_config.h\"\n#include \"fut_devices.h\"\n#include \"fut_calls.h\"\n\
-         #include \"fut_sizes.h\"\n#include \"fut_wrappers.h\"\n"
-            .to_owned(),
-        values::write(unit),
-        wrappers::write(unit),
-        table::write(unit),
-        raw_functions.into_values().collect(),
-        "FUT_END_OURS\n".to_owned(),
-    ];
-    parts.concat()
+    // The definition of a function has the options of its prototype: the functions of the header check, copy and allocate
+    // for functions with the program's own loops.
+    format!(
+        "{defines}{headers}{macros}#include \"fut_hooks.h\"\n{driver}#define FUT_HAS_POINTERS 1\n\
+         #include \"fut_devices.h\"\nFUT_END_OURS\nFUT_BEGIN_OURS\n#include \"{name}.h\"\nFUT_END_OURS\n\
+         #include \"{CHECKED}\"\nFUT_BEGIN_OURS\n#define FUT_AFTER_PROGRAM 1\n#include \"fut_hooks.h\"\n\
+         {state}#include \"fut_config.h\"\n#include \"fut_devices.h\"\n#include \"fut_calls.h\"\n\
+         #include \"fut_sizes.h\"\n#include \"fut_wrappers.h\"\n{values}{calls}{table}{raw}FUT_END_OURS\n",
+        defines = defines(unit),
+        headers = headers(&generated.source.directives),
+        macros = symbols::macros(unit, |name| raw_functions.contains_key(name)),
+        name = unit.name,
+        values = values::write(unit),
+        calls = wrappers::write(unit),
+        table = table::write(unit),
+        raw = raw_functions
+            .values()
+            .map(String::as_str)
+            .collect::<String>(),
+    )
 }
 
 /// What the fixed files need to know: the backend, and the settings of this version of the runtime
@@ -140,20 +134,12 @@ fn driver(calls: &BTreeSet<&str>) -> String {
             rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
         })
     };
-    let mut names: BTreeSet<&str> = calls
-        .iter()
-        .copied()
-        .filter(|name| prefix(name).is_some())
-        .collect();
-    for ours in CALLED_BY_US.split(' ') {
-        if names.iter().any(|name| prefix(name) == prefix(ours)) {
-            names.insert(ours);
-        }
-    }
-    let list: String = names
-        .iter()
-        .map(|name| format!(" \\\n  X({name})"))
-        .collect();
+    let called = calls.iter().copied().filter(|name| prefix(name).is_some());
+    let ours = CALLED_BY_US.split(' ');
+    let ours = ours.filter(|ours| calls.iter().any(|name| prefix(name) == prefix(ours)));
+    let names: BTreeSet<&str> = called.chain(ours).collect();
+    let list = names.iter().map(|name| format!(" \\\n  X({name})"));
+    let list: String = list.collect();
     let pointers = names
         .iter()
         .map(|name| format!("#undef {name}\n#define {name} fut_driver_{name}\n"));

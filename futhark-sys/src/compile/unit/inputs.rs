@@ -49,13 +49,12 @@ impl Unit<'_> {
 
     /// The kind of a value with arrays, and the arguments of `fut_check_…` that say which.
     fn shapes(&self, ty: &Type) -> Option<(&'static str, String)> {
-        let (ident, layouts) = (ty.c_ident(), &self.generated.layouts);
-        if let Some(array) = layouts.array(ident) {
-            let shapes = format!("{}, {}", array.rank, array.element_size());
-            return Some(("array", shapes));
-        }
-        layouts.arrays(ident).next()?;
-        Some(("opaque", format!("&fut_layout_{ident}")))
+        let ident = ty.c_ident();
+        let (_, first) = self.generated.layouts.arrays(ident).next()?;
+        Some(match ty.as_opaque() {
+            Some(_) => ("opaque", format!("&fut_layout_{ident}")),
+            None => ("array", format!("{}, {}", first.rank, first.element_size())),
+        })
     }
 }
 
@@ -69,24 +68,23 @@ pub(super) fn type_number(ty: TypeRef) -> usize {
 
 /// The number of an element type in the table, which has the order of the manifest.
 pub(super) fn elem_number(elem: ElemType) -> usize {
-    let before = ElemType::ALL.iter().take_while(|other| **other != elem);
-    before.count()
+    elem as usize
 }
 
 /// For rank 2: `name[0], name[1]`.
-pub(super) fn indexed(name: &str, rank: usize) -> String {
+pub(super) fn indexed(name: &str, rank: usize, separator: &str) -> String {
     let all: Vec<_> = (0..rank).map(|i| format!("{name}[{i}]")).collect();
-    all.join(", ")
+    all.join(separator)
 }
 
 /// The name of an array of constants, and its definition; NULL and nothing if it has no rows.
-pub(super) fn array<'a>(ty: &str, name: &'a str, rows: &str) -> (&'a str, String) {
+pub(super) fn array(ty: &str, name: String, rows: &str) -> (String, String) {
     match rows {
-        "" => ("NULL", String::new()),
-        _ => (
-            name,
-            format!("static const struct {ty} {name}[] = {{\n{rows}}};\n"),
-        ),
+        "" => ("NULL".to_owned(), String::new()),
+        _ => {
+            let definition = format!("static const {ty} {name}[] = {{\n{rows}}};\n");
+            (name, definition)
+        }
     }
 }
 

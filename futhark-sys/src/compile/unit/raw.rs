@@ -3,29 +3,24 @@
 //! On host backends, memory that generated code allocates has a header of ours (`fut_guard.h`). Therefore the symbols
 //! of functions that return memory which the caller frees by libc's `free` belong to functions that return memory of libc.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::inputs::Unit;
 use super::symbols::symbol;
 
 /// The declared functions that a raw module offers.
-pub(in crate::compile) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
-    let declared = declared.iter().copied();
-    let mut all: Vec<&str> = declared.filter(|name| is_offered(name)).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
+///
 /// The functions that create and free contexts are in the table, because a context has more state
 /// than this header knows (workers, drivers). An array on borrowed memory needs a reference count
 /// that only our code can provide.
-fn is_offered(name: &str) -> bool {
+pub(in crate::compile) fn functions<'a>(declared: &[&'a str]) -> Vec<&'a str> {
     const ELSEWHERE: [&str; 4] = ["context_config_", "context_new", "context_free", "new_raw_"];
-    name.strip_prefix("futhark_").is_some_and(|operation| {
-        let mut elsewhere = ELSEWHERE.iter();
-        !elsewhere.any(|elsewhere| operation.starts_with(elsewhere))
-    })
+    let is_offered = |name: &&str| {
+        let operation = name.strip_prefix("futhark_");
+        operation.is_some_and(|operation| !ELSEWHERE.iter().any(|e| operation.starts_with(e)))
+    };
+    let all: BTreeSet<&str> = declared.iter().copied().filter(is_offered).collect();
+    all.into_iter().collect()
 }
 
 /// The definitions of the functions with these symbols, by the names that they replace.

@@ -1,21 +1,19 @@
 //! Writes the table: constants that point to the wrappers.
 
-use futhark_manifest::{
-    Call, EntryPoint, FunctionList, Operation, Owner, Program, Structure, Type, TypeId, TypeKind,
-};
+use futhark_manifest::{Call, FunctionList, Operation, Owner, Program, Structure, Type, TypeId};
 
 use super::inputs::{Unit, array, literal, type_number};
-use super::values::{element, has_columns, references};
-use crate::compile::generated::layout;
+use super::values::{element, has_columns, references, wrapper};
 
 pub(super) fn write(unit: &Unit<'_>) -> String {
     let (program, calls) = (unit.program, unit.program.calls());
     let (n_functions, n_types) = (calls.len(), program.types().len());
-    let rows: String = calls.iter().map(|call| row(program, call)).collect();
+    let rows: String = calls.iter().map(|call| function(program, call).1).collect();
     let types = program.types_with_ids();
     let types: String = types.map(|(id, ty)| type_of(unit, id, ty)).collect();
-    let (functions, function_table) = array("fut_function", "fut_functions", &rows);
-    let (types, type_table) = array("fut_type", "fut_types", &types);
+    let (functions, function_table) =
+        array("struct fut_function", "fut_functions".to_owned(), &rows);
+    let (types, type_table) = array("struct fut_type", "fut_types".to_owned(), &types);
     format!(
         "{function_table}{type_table}static const char fut_manifest[] =\n{manifest};\n\
          extern const struct fut_table {symbol};\n\
@@ -45,57 +43,36 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
     )
 }
 
-/// The entry point that is called, if it is one.
-fn entry<'a>(program: &'a Program, call: &Call<'_>) -> Option<&'a EntryPoint> {
-    match call.function.owner {
+/// The lists of the results, parameters and tuning parameters of a function, and its row in the table.
+pub(super) fn function(program: &Program, call: &Call<'_>) -> (String, String) {
+    let cfun = call.function.name;
+    let entry = match call.function.owner {
         Owner::Entry(index) => Some(&program.entries()[index]),
         Owner::Type(_) => None,
-    }
-}
-
-/// The results and parameters of a function, and its tuning parameters.
-pub(super) fn constants(program: &Program, call: &Call<'_>) -> String {
-    let (cfun, entry) = (call.function.name, entry(program, call));
-    let slots = |what: &str, slots: Vec<String>| match slots[..] {
-        [] => String::new(),
-        _ => format!(
-            "static const struct fut_slot fut_{what}_{cfun}[] = {{{}}};\n",
-            slots.concat()
-        ),
+    };
+    let list = |ty: &str, what: &str, rows: Vec<String>| {
+        let (name, list) = array(ty, format!("fut_{what}_{cfun}"), &rows.concat());
+        (name, list, rows.len())
     };
     let out = call.outputs.iter();
-    let out = out.map(|&ty| format!("{{{}u, 0, NULL}}, ", type_number(ty)));
+    let out = out.map(|&ty| format!("{{{}u, 0, NULL}},\n", type_number(ty)));
     let input = call.inputs.iter().enumerate();
     let input = input.map(|(i, &(ty, consumed))| {
         let flags = if consumed { "FUT_CONSUMED" } else { "0" };
         let name = entry.map_or(" NULL".to_owned(), |entry| literal(&entry.inputs[i].name));
-        format!("{{{}u, {flags},{name}}}, ", type_number(ty))
+        format!("{{{}u, {flags},{name}}},\n", type_number(ty))
     });
-    let mut c = slots("out", out.collect()) + &slots("in", input.collect());
-    if let Some(entry) = entry.filter(|entry| !entry.tuning_params.is_empty()) {
-        let names = entry.tuning_params.iter();
-        let names: String = names.map(|name| literal(name) + ",\n").collect();
-        c += &format!("static const char *const fut_tuning_{cfun}[] = {{\n{names}}};\n");
-    }
-    c
-}
-
-fn row(program: &Program, call: &Call<'_>) -> String {
-    let (cfun, entry) = (call.function.name, entry(program, call));
-    let (n_out, n_in) = (call.outputs.len(), call.inputs.len());
-    let n_tuning = entry.map_or(0, |entry| entry.tuning_params.len());
-    let array = |what: &str, n: usize| match n {
-        0 => "NULL".to_owned(),
-        _ => format!("fut_{what}_{cfun}"),
-    };
-    format!(
-        "  {{\"{cfun}\",\n{}, {}, {}, {}, {n_out}u, {n_in}u, {n_tuning}u, {}, fut_w_{cfun}}},\n",
+    let tuning = entry.map_or(&[][..], |entry| &entry.tuning_params).iter();
+    let tuning = tuning.map(|name| literal(name) + ",\n");
+    let (out, outs, n_out) = list("struct fut_slot", "out", out.collect());
+    let (input, inputs, n_in) = list("struct fut_slot", "in", input.collect());
+    let (tuning, tunings, n_tuning) = list("char *const", "tuning", tuning.collect());
+    let row = format!(
+        "  {{\"{cfun}\",\n{}, {}, {out}, {input}, {n_out}u, {n_in}u, {n_tuning}u, {tuning}, fut_w_{cfun}}},\n",
         literal(&label(program, call)),
         entry.map_or("0", |_| "FUT_ENTRY_POINT"),
-        array("out", n_out),
-        array("in", n_in),
-        array("tuning", n_tuning),
-    )
+    );
+    (outs + &inputs + &tunings, row)
 }
 
 fn label(program: &Program, call: &Call<'_>) -> String {
@@ -134,15 +111,14 @@ fn type_of(unit: &Unit<'_>, id: TypeId, ty: &Type) -> String {
     );
     for function in unit.program.functions_of(id) {
         let f = function.name;
-        c += &match slot(function.operation) {
-            Some(slot) => format!("   .{slot} = fut_w_{f},\n"),
-            None => continue,
-        };
+        if let Some((slot, _)) = wrapper(unit, ty, &function) {
+            c += &format!("   .{slot} = fut_w_{f},\n");
+        }
         if function.operation == Operation::OpaqueStore {
             c += &format!("   .stored_size = fut_w_size_{f},\n");
         }
     }
-    if let TypeKind::Array(_) = ty.kind {
+    if ty.as_opaque().is_none() {
         return c + "   .kind = FUT_ARRAY},\n";
     }
     let layouts = &unit.generated.layouts;
@@ -155,28 +131,6 @@ fn type_of(unit: &Unit<'_>, id: TypeId, ty: &Type) -> String {
             "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},\n"
         );
     }
-    let (_, coverage) = layout::rules(layouts, unit.program, ty);
-    let coverage = format!("{coverage:?}").to_uppercase();
+    let coverage = format!("{:?}", layouts.rules(ty).1).to_uppercase();
     c + &format!("   .kind = FUT_OPAQUE, .coverage = FUT_COVERAGE_{coverage}}},\n")
-}
-
-/// The member of `struct fut_type` for a function of a type, unless it is a call.
-fn slot(operation: Operation) -> Option<&'static str> {
-    Some(match operation {
-        Operation::ArrayNew | Operation::RecordArrayNew | Operation::OpaqueArrayNew => "create",
-        Operation::ArrayNewRaw => "borrow",
-        Operation::ArrayFree | Operation::OpaqueFree => "free",
-        Operation::ArrayValues => "values",
-        Operation::ArrayIndex | Operation::RecordArrayIndex | Operation::OpaqueArrayIndex => {
-            "index"
-        }
-        Operation::ArrayValuesRaw => "raw_memory",
-        Operation::ArrayShape | Operation::RecordArrayShape | Operation::OpaqueArrayShape => {
-            "shape"
-        }
-        Operation::OpaqueStore => "store",
-        Operation::OpaqueRestore => "restore",
-        Operation::RecordArraySet | Operation::OpaqueArraySet => "set",
-        _ => return None,
-    })
 }

@@ -23,7 +23,7 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
         c += &format!("static unsigned char fut_zeros[{}];\n", bytes.max(1));
     }
     for call in program.calls() {
-        c += &table::constants(program, &call);
+        c += &table::function(program, &call).0;
         let blanks = blanks.get(call.function.name);
         c += &wrapper(unit, &call, blanks.map_or(&[], Vec::as_slice));
     }
