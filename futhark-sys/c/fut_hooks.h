@@ -485,7 +485,7 @@ static struct fut_failure fut_earlier(struct fut_context *c) {
 #endif
 
 // --- Parallel loops ----------------------------------------------------------------
-// The generated code calls these functions directly: see unit/runtime.rs.
+// The checked code calls these functions in place of the scheduler's: see unit/checked.rs.
 
 #if FUT_MULTICORE
 #ifndef FUT_AFTER_PROGRAM
@@ -681,7 +681,7 @@ static char *fut_failure_msg(struct futhark_context *ctx, int failure_idx, int64
 #endif
 
 // --- Launches ----------------------------------------------------------------------
-// The generated code calls this function directly: see unit/runtime.rs.
+// The checked code calls this function before it launches a kernel: see unit/launches.rs.
 
 #ifndef FUT_AFTER_PROGRAM
 static int fut_check_launch(struct futhark_context *ctx, int64_t grid_x, int64_t grid_y, int64_t grid_z, int64_t block_x,
