@@ -1,14 +1,13 @@
 //! The generated C of programs that have all kinds of checks.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 use futhark_manifest::Backend;
 use futhark_sys::compile::{BACKENDS, Compiler, hardened_source};
 
-use crate::protection;
-use crate::support;
+use crate::file::File;
+use crate::{protection, support};
 
 /// One program, compiled by one compiler for one backend.
 pub struct Text {
@@ -17,8 +16,14 @@ pub struct Text {
     pub h: String,
     pub manifest: String,
     pub hardened: String,
-    /// Pairs of a function and a size of it.
-    pub sizes: BTreeSet<(String, String)>,
+}
+
+impl Text {
+    pub fn file(&self) -> File<'_> {
+        let sizes = protection::sizes(&self.hardened);
+        let file = File::read(&self.c);
+        File { sizes, ..file }
+    }
 }
 
 /// Compiles the programs of `folder` with the names `programs`.
@@ -47,34 +52,24 @@ fn text(compiler: &Compiler, backend: Backend, source: &Path, folder: &Path) -> 
     let name = source.file_stem().expect("a name").to_string_lossy();
     let (major, minor, patch) = compiler.version().number.expect("a number");
     let version = format!("{major}.{minor}.{patch}");
-    let label = format!("{name}, {backend}, {version}");
-    let base = folder.join(format!("{name}-{backend}-{version}"));
+    let label = format!("{name}-{backend}-{version}");
     let mut command = Command::new(compiler.program());
-    command
-        .arg(backend.to_string())
-        .arg("--library")
-        .arg(source)
-        .arg("-o")
-        .arg(&base);
-    let output = command.output().expect("the compiler runs");
-    assert!(
-        output.status.success(),
-        "{label}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    command.arg(backend.to_string()).args(["--library", "-o"]);
+    let output = command.args([&folder.join(&label), source]).output();
+    let output = output.expect("the compiler runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{label}: {errors}");
     let read = |extension: &str| {
-        let path = folder.join(format!("{name}-{backend}-{version}.{extension}"));
-        std::fs::read_to_string(&path).expect("a file of the compiler")
+        let file = folder.join(format!("{label}.{extension}"));
+        std::fs::read_to_string(file).expect("a file of the compiler")
     };
     let (c, h, manifest) = (read("c"), read("h"), read("json"));
     let hardened = hardened_source(&c, &h, &manifest).unwrap_or_else(|e| panic!("{label}: {e}"));
-    let sizes = protection::sizes(&hardened);
     Text {
         label,
         c,
         h,
         manifest,
         hardened,
-        sizes,
     }
 }

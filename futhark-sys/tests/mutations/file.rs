@@ -1,122 +1,14 @@
-//! C text as pieces, which concatenated are the text, and the parts of a generated file.
+//! The tokens of a C text, and the parts of a generated file.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Space,
-    Comment,
-    /// A preprocessor directive, up to the end of its last line.
-    Directive,
-    /// A string or a character in quotes.
-    Literal,
-    /// A name, keyword or number.
-    Word,
-    Operator,
-}
+use crate::kinds::Mutated;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
-    pub kind: Kind,
-    pub text: &'a str,
-}
+/// New texts for parts of a text, which are ranges of its bytes.
+pub type Edits = Vec<(Range<usize>, String)>;
 
-impl Piece<'_> {
-    pub fn is_token(&self) -> bool {
-        !matches!(self.kind, Kind::Space | Kind::Comment)
-    }
-
-    pub fn is_name(&self) -> bool {
-        self.kind == Kind::Word && !self.text.starts_with(|c: char| c.is_ascii_digit())
-    }
-
-    pub fn is_number(&self) -> bool {
-        self.kind == Kind::Word && !self.is_name()
-    }
-}
-
-const OPERATORS: [&str; 22] = [
-    "<<=", ">>=", "...", "->", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "<<", ">>", "+=",
-    "-=", "*=", "/=", "%=", "^=", "&=", "|=",
-];
-
-pub fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::with_capacity(text.len() / 3);
-    let (mut rest, mut starts_line) = (text, true);
-    while let Some(&first) = rest.as_bytes().first() {
-        let (kind, length) = match first {
-            b' ' | b'\t' | b'\n' | b'\r' => (Kind::Space, run(rest, |c| c.is_ascii_whitespace())),
-            b'/' if rest.starts_with("//") => (Kind::Comment, run(rest, |c| c != b'\n')),
-            b'/' if rest.starts_with("/*") => {
-                let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
-                (Kind::Comment, end)
-            }
-            b'#' if starts_line => (Kind::Directive, directive(rest)),
-            b'"' | b'\'' => (Kind::Literal, literal(rest, first)),
-            _ if first.is_ascii_digit() => (Kind::Word, number(rest)),
-            _ if is_word(first) || first >= 0x80 => {
-                (Kind::Word, run(rest, |c| is_word(c) || c >= 0x80))
-            }
-            _ => {
-                let operator = OPERATORS.iter().find(|o| rest.starts_with(**o));
-                (
-                    Kind::Operator,
-                    operator.map_or(1, |operator| operator.len()),
-                )
-            }
-        };
-        let (text, after) = rest.split_at(length);
-        starts_line = match kind {
-            Kind::Space => starts_line || text.contains('\n'),
-            Kind::Comment => starts_line,
-            _ => false,
-        };
-        pieces.push(Piece { kind, text });
-        rest = after;
-    }
-    pieces
-}
-
-fn run(text: &str, mut is_inside: impl FnMut(u8) -> bool) -> usize {
-    let end = text.bytes().position(|c| !is_inside(c));
-    end.unwrap_or(text.len())
-}
-
-fn is_word(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || c == b'_'
-}
-
-/// The length of a number, such as `0.5F` or `1e-3`.
-fn number(text: &str) -> usize {
-    let mut last = 0;
-    run(text, |c| {
-        let is_sign = matches!(c, b'+' | b'-') && matches!(last, b'e' | b'E' | b'p' | b'P');
-        last = c;
-        is_word(c) || c == b'.' || is_sign && !text.starts_with("0x")
-    })
-}
-
-fn directive(text: &str) -> usize {
-    let mut ends = text.match_indices('\n').map(|(at, _)| at);
-    ends.find(|&end| !text[..end].ends_with('\\'))
-        .unwrap_or(text.len())
-}
-
-fn literal(text: &str, quote: u8) -> usize {
-    let mut escaped = false;
-    for (i, c) in text.bytes().enumerate().skip(1) {
-        match c {
-            b'\n' => return i,
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            _ if c == quote => return i + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// A function definition. The ranges are of pieces.
+/// A function definition. The ranges are of tokens.
 pub struct Function<'a> {
     pub name: &'a str,
     pub all: Range<usize>,
@@ -124,150 +16,233 @@ pub struct Function<'a> {
     pub body: Range<usize>,
 }
 
-impl Function<'_> {
-    /// All pieces except the last, the brace.
-    pub fn inner(&self) -> Range<usize> {
-        self.all.start..self.all.end - 1
-    }
-}
-
-/// A section of the runtime, without its markers.
-pub struct Section<'a> {
-    pub name: &'a str,
-    pub body: Range<usize>,
-}
-
-/// A generated file.
+/// A C text, such as a generated file.
 pub struct File<'a> {
-    pub pieces: Vec<Piece<'a>>,
-    pub sections: Vec<Section<'a>>,
-    /// The first piece after the runtime. The functions of the program follow.
+    pub source: &'a str,
+    /// Slices of the source, without white space and comments. A directive is one.
+    pub tokens: Vec<&'a str>,
+    /// The names and tokens of the runtime's sections.
+    pub sections: Vec<(&'a str, Range<usize>)>,
+    /// The first token after the runtime. The functions of the program follow.
     pub program: usize,
-    /// The functions after the runtime that contain no directive.
+    /// The functions after the runtime.
     pub functions: Vec<Function<'a>>,
+    /// Pairs of a function and a size of it, of a text that is mutated.
+    pub sizes: BTreeSet<(String, String)>,
 }
 
 impl<'a> File<'a> {
-    pub fn read(text: &'a str) -> File<'a> {
-        let pieces = pieces(text);
-        let sections = sections(&pieces);
-        let program = sections.last().map_or(0, |section| section.body.end + 1);
-        let mut functions = functions(&pieces, program);
-        functions.retain(|function| {
-            let mut all = pieces[function.all.clone()].iter();
-            all.all(|piece| piece.kind != Kind::Directive)
-        });
-        File {
-            pieces,
-            sections,
-            program,
-            functions,
+    pub fn read(source: &'a str) -> File<'a> {
+        let mut file = File {
+            source,
+            tokens: tokens(source),
+            sections: Vec::new(),
+            program: 0,
+            functions: Vec::new(),
+            sizes: BTreeSet::new(),
+        };
+        file.sections = file.find_sections();
+        file.program = file.sections.last().map_or(0, |(_, tokens)| tokens.end);
+        file.functions = file.find_functions();
+        file
+    }
+
+    /// The bytes of tokens, from the first to the last.
+    pub fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
+        let place = |token: &str| token.as_ptr().addr() - self.source.as_ptr().addr();
+        let last = self.tokens[tokens.end - 1];
+        place(self.tokens[tokens.start])..place(last) + last.len()
+    }
+
+    /// The text from the first to the last of the tokens.
+    pub fn span(&self, tokens: Range<usize>) -> &'a str {
+        &self.source[self.bytes(tokens)]
+    }
+
+    /// The bytes between a token and the one before: white space and comments.
+    pub fn gap(&self, at: usize) -> Range<usize> {
+        self.bytes(at - 1..at).end..self.bytes(at..at + 1).start
+    }
+
+    /// The text after the edits. An edit that overlaps an earlier one is left out. `None` if nothing changes.
+    pub fn edited(&self, mut edits: Edits) -> Option<Mutated> {
+        edits.sort_by_key(|(range, _)| range.start);
+        let (mut text, mut end) = (String::with_capacity(self.source.len()), 0);
+        for (range, new) in &edits {
+            if range.start >= end {
+                text += &self.source[end..range.start];
+                text += new;
+                end = range.end;
+            }
         }
+        text += &self.source[end..];
+        let is_changed = text != self.source;
+        let mutated = Mutated {
+            text,
+            ..Mutated::default()
+        };
+        is_changed.then_some(mutated)
     }
 
-    /// Whether a piece belongs to the runtime.
-    pub fn is_runtime(&self, at: usize) -> bool {
-        (self.sections.iter()).any(|section| section.body.contains(&at))
+    /// The functions that contain no directive.
+    pub fn plain_functions(&self) -> impl Iterator<Item = &Function<'a>> {
+        (self.functions.iter()).filter(|function| {
+            let mut tokens = self.tokens[function.all.clone()].iter();
+            tokens.all(|token| !is_directive(token))
+        })
     }
 
-    pub fn texts(&self) -> Vec<String> {
-        self.pieces.iter().map(|p| p.text.to_owned()).collect()
+    /// The tokens in the bodies of these functions.
+    pub fn in_bodies(&self) -> impl Iterator<Item = usize> {
+        self.plain_functions()
+            .flat_map(|function| function.body.clone())
     }
 
-    /// The next token after a piece.
-    pub fn next(&self, at: usize) -> Option<usize> {
-        (at + 1..self.pieces.len()).find(|&i| self.pieces[i].is_token())
-    }
-
-    /// The last token before a piece.
-    pub fn previous(&self, at: usize) -> Option<usize> {
-        (0..at).rev().find(|&i| self.pieces[i].is_token())
-    }
-
-    pub fn text(&self, at: Option<usize>) -> &'a str {
-        at.map_or("", |at| self.pieces[at].text)
-    }
-
-    /// The piece that closes the bracket at `open`.
+    /// The token that closes the bracket at `open`.
     pub fn close(&self, open: usize) -> Option<usize> {
-        let mut depth = 0;
-        (open..self.pieces.len()).find(|&i| {
-            depth += depth_of(self.pieces[i]);
-            depth == 0
-        })
+        self.balanced(open..self.tokens.len())
     }
 
-    /// The piece that opens the bracket at `close`.
+    /// The token that opens the bracket at `close`.
     pub fn open(&self, close: usize) -> Option<usize> {
+        self.balanced((0..=close).rev())
+    }
+
+    fn balanced(&self, mut places: impl Iterator<Item = usize>) -> Option<usize> {
         let mut depth = 0;
-        (0..=close).rev().find(|&i| {
-            depth += depth_of(self.pieces[i]);
+        places.find(|&i| {
+            depth += i32::from(["(", "[", "{"].contains(&self.tokens[i]));
+            depth -= i32::from([")", "]", "}"].contains(&self.tokens[i]));
             depth == 0
         })
     }
-}
 
-fn depth_of(piece: Piece<'_>) -> i32 {
-    match piece.text {
-        "(" | "[" | "{" => 1,
-        ")" | "]" | "}" => -1,
-        _ => 0,
+    /// `// Start of NAME` to `// End of NAME`. Some markers have a full stop, `of of` or a small letter.
+    fn find_sections(&self) -> Vec<(&'a str, Range<usize>)> {
+        let (mut sections, mut open, mut at) = (Vec::new(), ("", 0), 0);
+        for line in self.source.split_inclusive('\n') {
+            let marker = line.trim_end().trim_end_matches('.');
+            let name = marker.rsplit(' ').next().unwrap_or_default();
+            let is_before = |token: &&str| token.as_ptr() < self.source[at..].as_ptr();
+            let token = || self.tokens.partition_point(is_before);
+            if marker.starts_with("// Start of ") || marker.starts_with("// start of ") {
+                open = (name, token());
+            } else if marker.starts_with("// End of ") && open.0 == name {
+                sections.push((name, open.1..token()));
+            }
+            at += line.len();
+        }
+        sections
+    }
+
+    fn find_functions(&self) -> Vec<Function<'a>> {
+        let (mut functions, mut start, mut i) = (Vec::new(), self.program, self.program);
+        while i < self.tokens.len() {
+            let token = self.tokens[i];
+            if token == "{" {
+                let close = self.close(i).unwrap_or(self.tokens.len() - 1);
+                let parameters = (i > start && self.tokens[i - 1] == ")").then(|| self.open(i - 1));
+                if let Some(open) = parameters.flatten() {
+                    functions.push(Function {
+                        name: self.tokens[open - 1],
+                        all: start..close + 1,
+                        body: i + 1..close,
+                    });
+                }
+                (i, start) = (close, close + 1);
+            } else if token == ";" || is_directive(token) {
+                start = i + 1;
+            }
+            i += 1;
+        }
+        functions
     }
 }
 
-/// `// Start of NAME` to `// End of NAME`. Some markers have a full stop, `of of` or a small letter.
-fn sections<'a>(pieces: &[Piece<'a>]) -> Vec<Section<'a>> {
-    let mut sections = Vec::new();
-    let mut open: Option<(&str, usize)> = None;
-    for (i, piece) in pieces.iter().enumerate() {
-        if piece.kind != Kind::Comment {
-            continue;
-        }
-        let text = piece.text.trim_end_matches('.');
-        let name = text.rsplit(' ').next().unwrap_or_default();
-        if text.starts_with("// Start of ") || text.starts_with("// start of ") {
-            open = Some((name, i + 1));
-        } else if text.starts_with("// End of ")
-            && let Some((_, begin)) = open.take_if(|(open, _)| *open == name)
-        {
-            let body = begin..i;
-            sections.push(Section { name, body });
-        }
-    }
-    sections
+pub fn is_directive(token: &str) -> bool {
+    token.starts_with('#')
 }
 
-/// The function definitions from piece `begin` on.
-pub fn functions<'a>(pieces: &[Piece<'a>], begin: usize) -> Vec<Function<'a>> {
-    let mut functions = Vec::new();
-    let (mut depth, mut start, mut named) = (0, None, None);
-    let (mut open, mut last) = (0, "");
-    for (i, piece) in pieces.iter().enumerate().skip(begin) {
-        if !piece.is_token() {
-            continue;
-        }
-        if depth == 0 {
-            match piece.text {
-                ";" => (start, named) = (None, None),
-                "(" if named.is_none() => named = Some(last),
-                "{" => open = i,
-                _ => {}
+fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Whether a token is a name, keyword or number.
+pub fn is_word(token: &str) -> bool {
+    token.starts_with(is_word_character)
+}
+
+pub fn is_number(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_digit())
+}
+
+pub fn is_name(token: &str) -> bool {
+    is_word(token) && !is_number(token)
+}
+
+/// Whether a statement ends at this token, or a block begins or ends.
+pub fn is_end(token: &str) -> bool {
+    [";", "{", "}"].contains(&token)
+}
+
+/// Whether a name belongs to our checks.
+pub fn is_ours(token: &str) -> bool {
+    token.starts_with("fut_") || token.starts_with("FUT_")
+}
+
+const OPERATORS: [&str; 22] = [
+    "<<=", ">>=", "...", "->", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "<<", ">>", "+=",
+    "-=", "*=", "/=", "%=", "^=", "&=", "|=",
+];
+
+fn tokens(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    let (mut rest, mut starts_line) = (text, true);
+    while let Some(first) = rest.chars().next() {
+        let (end, is_token) = match first {
+            _ if first.is_whitespace() => (Some(first.len_utf8()), false),
+            '/' if rest.starts_with("//") => (rest.find('\n'), false),
+            '/' if rest.starts_with("/*") => (rest[2..].find("*/").map(|end| end + 4), false),
+            '#' if starts_line => {
+                let mut ends = rest.match_indices('\n').map(|(at, _)| at);
+                (ends.find(|&end| !rest[..end].ends_with('\\')), true)
             }
-            if piece.kind == Kind::Directive {
-                (start, named) = (None, None);
-            } else if piece.text != ";" && start.is_none() {
-                start = Some(i);
+            '"' | '\'' => (literal_end(rest, first), true),
+            _ if is_number(rest) => (number_end(rest), true),
+            _ if is_word(rest) => (rest.find(|c| !is_word_character(c)), true),
+            _ => {
+                let operator = OPERATORS.iter().find(|o| rest.starts_with(**o));
+                (Some(operator.map_or(first.len_utf8(), |o| o.len())), true)
             }
+        };
+        let (token, after) = rest.split_at(end.unwrap_or(rest.len()));
+        if is_token {
+            tokens.push(token);
         }
-        depth += depth_of(*piece);
-        if depth == 0 && piece.text == "}" {
-            if let (Some(start), Some(name)) = (start, named) {
-                let (all, body) = (start..i + 1, open + 1..i);
-                functions.push(Function { name, all, body });
-            }
-            (start, named) = (None, None);
-        }
-        last = piece.text;
+        starts_line = !is_token && (starts_line || first == '\n');
+        rest = after;
     }
-    functions
+    tokens
+}
+
+/// The end of a number, such as `0.5F` or `1e-3`.
+fn number_end(text: &str) -> Option<usize> {
+    let mut last = ' ';
+    text.find(|c| {
+        let is_exponent = "eEpP".contains(last) && !text.starts_with("0x");
+        let is_inside = is_word_character(c) || c == '.' || is_exponent && "+-".contains(c);
+        last = c;
+        !is_inside
+    })
+}
+
+/// The end of a literal, which ends at the end of the line, too.
+fn literal_end(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = true;
+    let end = text.find(|c| {
+        let is_end = c == '\n' || c == quote && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some(end + usize::from(text[end..].starts_with(quote)))
 }

@@ -1,116 +1,33 @@
 //! The kinds of mutations, and what must become of each.
 
 use crate::Random;
-use crate::corpus::Text;
-use crate::layout::{self, Space};
-use crate::names::{self, Names, Scheme};
-use crate::pieces::File;
-use crate::protection::Equal;
-use crate::spelling;
-use crate::unknown::{self, Unknown};
+use crate::file::File;
+use crate::layout::{
+    a_function_per_line, a_token_per_line, add_comments, break_and_join, drop_comments, indent,
+    reorder,
+};
+use crate::names::{Names, rename};
+use crate::spelling::{spell_casts, spell_compound, spell_negation, swap_operands};
+use crate::unknown::{changed_form, runtime_blank, runtime_token, statement};
 
 /// What must become of a mutated text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Expected {
-    /// It has the same protection.
-    Same(Equal),
-    /// The same, or it is refused.
-    SameOrRefused(Equal),
+    /// All statements are the same.
+    Same,
+    /// All statements are the same, or it is refused.
+    SameOrRefused,
+    /// Each function has the same checks, or it is refused.
+    ChecksOrRefused,
     /// The checked counterpart of the size that it concerns is computed again, or it is refused.
     FollowedOrRefused,
     Refused,
 }
 
-use Expected::{FollowedOrRefused, Refused, Same, SameOrRefused};
-use Mutation::{
-    AddComments, ChangedForm, DropComments, Reflow, Rename, Reorder, RuntimeBlank, RuntimeToken,
-    SpellCasts, SpellCompound, SpellNegation, Statement, SwapOperands,
-};
-
-#[derive(Clone, Copy)]
-pub enum Mutation {
-    Rename(Scheme),
-    Reflow(Space),
-    DropComments,
-    AddComments,
-    Reorder,
-    SwapOperands,
-    SpellCasts,
-    SpellCompound,
-    SpellNegation,
-    RuntimeToken,
-    RuntimeBlank,
-    ChangedForm,
-    Statement(Unknown),
-}
-
-const TOKENS: Expected = Same(Equal::Tokens);
-const CHECKS: Expected = SameOrRefused(Equal::Checks);
-
-pub const KINDS: [(&str, Mutation, Expected); 28] = [
-    ("rename: other numbers", Rename(Scheme::Numbers), TOKENS),
-    (
-        "rename: no underscore",
-        Rename(Scheme::NoUnderscore),
-        TOKENS,
-    ),
-    ("rename: no number", Rename(Scheme::NoNumber), TOKENS),
-    ("rename: other prefixes", Rename(Scheme::Prefixes), TOKENS),
-    (
-        "rename: exchanged prefixes",
-        Rename(Scheme::ExchangedPrefixes),
-        TOKENS,
-    ),
-    ("space: other indentation", Reflow(Space::Indent), TOKENS),
-    ("space: a token per line", Reflow(Space::Tokens), TOKENS),
-    ("space: a function per line", Reflow(Space::OneLine), TOKENS),
-    (
-        "space: broken and joined lines",
-        Reflow(Space::Random),
-        TOKENS,
-    ),
-    ("comments dropped", DropComments, TOKENS),
-    ("comments added", AddComments, TOKENS),
-    ("declarations reordered", Reorder, Same(Equal::Declarations)),
-    ("operands swapped", SwapOperands, CHECKS),
-    ("casts in parentheses", SpellCasts, CHECKS),
-    ("x = x + a", SpellCompound, CHECKS),
-    ("a != b", SpellNegation, CHECKS),
-    ("runtime: one token", RuntimeToken, Refused),
-    (
-        "runtime: comment or space",
-        RuntimeBlank,
-        SameOrRefused(Equal::Tokens),
-    ),
-    (
-        "statement: known assignment",
-        Statement(Unknown::Assignment),
-        FollowedOrRefused,
-    ),
-    ("statement: other form", ChangedForm, Refused),
-    ("statement: operator", Statement(Unknown::Operator), Refused),
-    ("statement: address", Statement(Unknown::Address), Refused),
-    ("statement: call", Statement(Unknown::Call), Refused),
-    ("statement: assembly", Statement(Unknown::Assembly), Refused),
-    ("statement: control", Statement(Unknown::Control), Refused),
-    (
-        "statement: expression",
-        Statement(Unknown::Expression),
-        Refused,
-    ),
-    (
-        "statement: declaration",
-        Statement(Unknown::Declaration),
-        Refused,
-    ),
-    (
-        "statement: directive",
-        Statement(Unknown::Directive),
-        Refused,
-    ),
-];
+use Expected::{ChecksOrRefused, FollowedOrRefused, Refused, Same, SameOrRefused};
 
 /// A changed text.
+#[derive(Default)]
 pub struct Mutated {
     pub text: String,
     /// New names of variables in it.
@@ -120,38 +37,37 @@ pub struct Mutated {
     pub size: String,
 }
 
-impl Mutation {
-    /// `None` if the text has no place for it.
-    pub fn apply(self, text: &Text, file: &File<'_>, random: &mut Random) -> Option<Mutated> {
-        let plain = |text: String| (text, String::new());
-        let (mut names, mut size) = (Names::new(), String::new());
-        let (text, what) = match self {
-            Rename(scheme) => {
-                names = names::choose(file, scheme, random)?;
-                plain(names::rename(file, &names))
-            }
-            Reflow(how) => plain(layout::reflow(file, how, random)?),
-            DropComments => plain(layout::drop_comments(file, random)?),
-            AddComments => plain(layout::add_comments(file, random)?),
-            Reorder => plain(layout::reorder(file, random)?),
-            SwapOperands => plain(spelling::swap_operands(file, random)?),
-            SpellCasts => plain(spelling::spell_casts(file, random)?),
-            SpellCompound => plain(spelling::spell_compound(file, random)?),
-            SpellNegation => plain(spelling::spell_negation(file, random)?),
-            RuntimeToken => unknown::runtime_token(file, random)?,
-            RuntimeBlank => unknown::runtime_blank(file, random)?,
-            ChangedForm => unknown::changed_form(file, &text.sizes, random)?,
-            Statement(kind) => {
-                let change = unknown::statement(file, &text.sizes, kind, random)?;
-                size = change.size;
-                (change.text, change.what)
-            }
-        };
-        Some(Mutated {
-            text,
-            names,
-            what,
-            size,
-        })
-    }
-}
+/// `None` if the text has no place for the mutation.
+pub type Mutation = fn(&File<'_>, &mut Random) -> Option<Mutated>;
+
+#[rustfmt::skip] // a kind per line
+pub const KINDS: [(&str, Mutation, Expected); 28] = [
+    ("rename: other numbers", |f, r| rename(f, r, "{stem}_{other_number}"), Same),
+    ("rename: no underscore", |f, r| rename(f, r, "v{number}"), Same),
+    ("rename: no number", |f, r| rename(f, r, "var{letters}"), Same),
+    ("rename: other prefixes", |f, r| rename(f, r, "stem{place}_{number}"), Same),
+    ("rename: exchanged prefixes", |f, r| rename(f, r, "{other_stem}_{number}"), Same),
+    ("space: other indentation", indent, Same),
+    ("space: a token per line", a_token_per_line, Same),
+    ("space: a function per line", a_function_per_line, Same),
+    ("space: broken and joined lines", break_and_join, Same),
+    ("comments dropped", drop_comments, Same),
+    ("comments added", add_comments, Same),
+    ("declarations reordered", reorder, Same),
+    ("operands swapped", swap_operands, ChecksOrRefused),
+    ("casts in parentheses", spell_casts, ChecksOrRefused),
+    ("x = x + a", spell_compound, ChecksOrRefused),
+    ("a != b", spell_negation, ChecksOrRefused),
+    ("runtime: one token", runtime_token, Refused),
+    ("runtime: comment or space", runtime_blank, SameOrRefused),
+    ("statement: known assignment", |f, r| statement(f, r, "assignment"), FollowedOrRefused),
+    ("statement: other form", changed_form, Refused),
+    ("statement: operator", |f, r| statement(f, r, "operator"), Refused),
+    ("statement: address", |f, r| statement(f, r, "address"), Refused),
+    ("statement: call", |f, r| statement(f, r, "call"), Refused),
+    ("statement: assembly", |f, r| statement(f, r, "assembly"), Refused),
+    ("statement: control", |f, r| statement(f, r, "control"), Refused),
+    ("statement: expression", |f, r| statement(f, r, "expression"), Refused),
+    ("statement: declaration", |f, r| statement(f, r, "declaration"), Refused),
+    ("statement: directive", |f, r| statement(f, r, "directive"), Refused),
+];

@@ -3,94 +3,73 @@
 use std::ops::Range;
 
 use crate::Random;
-use crate::pieces::{File, Kind};
+use crate::file::{Edits, File, is_directive, is_end, is_word};
+use crate::kinds::Mutated;
 
-#[derive(Clone, Copy)]
-pub enum Space {
-    /// Other indentation.
-    Indent,
-    /// Each token on its own line.
-    Tokens,
-    /// Each function on one line.
-    OneLine,
-    /// Lines are broken and joined, spaces added and left out.
-    Random,
-}
-
-/// Reflows all functions of the program.
-pub fn reflow(file: &File<'_>, how: Space, random: &mut Random) -> Option<String> {
-    let mut texts = file.texts();
-    let indent = random.pick(&["", "\t", " ", "  ", "        "]).copied()?;
-    let begins = !random.one_in(2);
-    for function in &file.functions {
-        for i in function.inner() {
-            let (this, next) = (file.pieces[i], file.pieces[i + 1]);
-            if matches!(how, Space::OneLine) && this.kind == Kind::Comment {
-                let text = this.text.trim_start_matches('/').replace("*/", "");
-                texts[i] = match this.text.starts_with("//") {
-                    true => format!("/*{text} */"),
-                    false => this.text.to_owned(),
-                };
-                continue;
-            }
-            let before = (i > 0).then(|| file.pieces[i - 1]);
-            let after_comment = before.is_some_and(|piece| piece.text.starts_with("//"));
-            if this.kind != Kind::Space {
-                let is_end = this.text.starts_with("//") || next.kind == Kind::Space;
-                let space = match how {
-                    Space::Tokens => "\n",
-                    Space::Random if random.one_in(8) => "\n    ",
-                    Space::Random if random.one_in(8) => " ",
-                    _ => "",
-                };
-                if !is_end {
-                    texts[i] += space;
-                }
-                continue;
-            }
-            let is_tight = |kind| matches!(kind, Kind::Word | Kind::Literal);
-            let can_vanish = before.is_some_and(|before| {
-                is_tight(before.kind) && next.kind == Kind::Operator
-                    || before.kind == Kind::Operator && is_tight(next.kind)
-            });
-            texts[i] = match how {
-                Space::Indent => match this.text.rsplit_once('\n') {
-                    Some((lines, spaces)) => {
-                        let spaces = indent.repeat(spaces.len() / 4 + usize::from(begins));
-                        format!("{lines}\n{spaces}")
-                    }
-                    None => continue,
-                },
-                Space::Tokens => "\n".to_owned(),
-                Space::OneLine => " ".to_owned(),
-                Space::Random if after_comment => "\n".to_owned(),
-                Space::Random if can_vanish && random.one_in(3) => String::new(),
-                Space::Random => match random.below(6) {
-                    0 => "\n".to_owned(),
-                    1 => " ".to_owned(),
-                    2 => "\n\n\t".to_owned(),
-                    _ => continue,
-                },
+/// Replaces the white space between the tokens of the program's functions.
+fn reflow(
+    file: &File<'_>,
+    random: &mut Random,
+    mut space: impl FnMut(&str, &mut Random) -> String,
+) -> Option<Mutated> {
+    let mut edits = Edits::new();
+    for i in gaps(file) {
+        let old = &file.source[file.gap(i)];
+        let comment = old.trim();
+        let mut new = space(&old[old.trim_end().len()..], random);
+        let is_operator = |i: usize| !is_word(file.tokens[i]) && !file.tokens[i].starts_with('"');
+        if new.is_empty() && !old.is_empty() && is_operator(i - 1) == is_operator(i) {
+            new = " ".to_owned();
+        }
+        if !comment.is_empty() {
+            new = match comment.starts_with("//") && !new.contains('\n') {
+                true => format!("/*{}*/", comment.replace("*/", "").replace("//", "")),
+                false => format!(" {comment}{new}"),
             };
         }
+        edits.push((file.gap(i), new));
     }
-    Some(texts.concat())
+    file.edited(edits)
+}
+
+/// The tokens with a gap before them in functions.
+fn gaps<'f>(file: &'f File<'_>) -> impl Iterator<Item = usize> + 'f {
+    let functions = file.plain_functions();
+    functions.flat_map(|function| function.all.start + 1..function.all.end)
+}
+
+pub fn indent(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    let indent = *random.pick(&["", "\t", " ", "  ", "        "])?;
+    let more = random.below(2);
+    reflow(file, random, |old, _| match old.rsplit_once('\n') {
+        Some((lines, spaces)) => format!("{lines}\n{}", indent.repeat(spaces.len() / 4 + more)),
+        None => old.to_owned(),
+    })
+}
+
+pub fn a_token_per_line(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    reflow(file, random, |_, _| "\n".to_owned())
+}
+
+pub fn a_function_per_line(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    reflow(file, random, |_, _| " ".to_owned())
+}
+
+pub fn break_and_join(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    let spaces = ["\n", " ", "\n\n\t", "", "\n    "];
+    reflow(file, random, |old, random| {
+        let new = spaces.get(random.below(10)).copied();
+        new.unwrap_or(old).to_owned()
+    })
 }
 
 /// Drops comments of the program's functions.
-pub fn drop_comments(file: &File<'_>, random: &mut Random) -> Option<String> {
-    let mut texts = file.texts();
-    let mut dropped = false;
+pub fn drop_comments(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
     let share = 1 + random.below(3);
-    for function in &file.functions {
-        for i in function.all.clone() {
-            if file.pieces[i].kind == Kind::Comment && random.one_in(share) {
-                texts[i] = " ".to_owned();
-                dropped = true;
-            }
-        }
-    }
-    dropped.then(|| texts.concat())
+    let with_comment = gaps(file).filter(|&i| !file.source[file.gap(i)].trim().is_empty());
+    let dropped = with_comment.filter(|_| random.one_in(share));
+    let edits = dropped.map(|i| (file.gap(i), " ".to_owned())).collect();
+    file.edited(edits)
 }
 
 /// Texts of comments that look like code which a reader of the text could look for.
@@ -110,105 +89,56 @@ const COMMENTS: [&str; 12] = [
 ];
 
 /// Adds comments between tokens of the program's functions.
-pub fn add_comments(file: &File<'_>, random: &mut Random) -> Option<String> {
-    let mut texts = file.texts();
+pub fn add_comments(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
     let share = 3 + random.below(40);
-    for function in &file.functions {
-        for i in function.inner() {
-            if file.pieces[i].is_token() && random.one_in(share) {
-                let comment = random.pick(&COMMENTS)?;
-                texts[i] += &format!(" {comment} ");
-            }
+    let mut edits = Edits::new();
+    for i in gaps(file) {
+        if random.one_in(share) {
+            let start = file.gap(i).start;
+            edits.push((start..start, format!(" {} ", random.pick(&COMMENTS)?)));
         }
     }
-    Some(texts.concat())
+    file.edited(edits)
 }
 
 /// Reorders neighbouring declarations without initialisers, in functions and in the structures that pass variables to
 /// tasks.
-pub fn reorder(file: &File<'_>, random: &mut Random) -> Option<String> {
-    let mut areas: Vec<Range<usize>> = (file.functions.iter())
-        .map(|function| function.body.clone())
-        .collect();
-    areas.extend(structures(file));
-    let mut texts = file.texts();
-    let mut reordered = false;
-    for area in areas {
-        for mut run in runs(file, area) {
-            let places = run.clone();
-            random.shuffle(&mut run);
-            let order: Vec<String> = run.iter().map(|at| texts[at.clone()].concat()).collect();
-            for (place, text) in places.iter().zip(order) {
-                texts[place.clone()].fill(String::new());
-                texts[place.start] = text;
-            }
-            reordered |= places != run;
-        }
-    }
-    reordered.then(|| texts.concat())
-}
-
-fn structures(file: &File<'_>) -> Vec<Range<usize>> {
-    let opens = (file.program..file.pieces.len()).filter(|&i| {
-        let name = file.previous(i).filter(|_| file.pieces[i].text == "{");
-        file.text(name).starts_with("futhark_mc_")
-            && file.text(name.and_then(|name| file.previous(name))) == "struct"
-    });
-    let ranges = opens.filter_map(|open| Some(open + 1..file.close(open)?));
-    ranges.collect()
-}
-
-/// The groups of at least two neighbouring declarations.
-fn runs(file: &File<'_>, area: Range<usize>) -> Vec<Vec<Range<usize>>> {
-    let (mut runs, mut run, mut start) = (Vec::new(), Vec::new(), None);
-    for i in area {
-        let piece = file.pieces[i];
-        match piece.text {
-            ";" => {
-                let first = start.take();
-                let statement = first.unwrap_or(i)..i + 1;
-                let tokens: Vec<&str> = (file.pieces[statement.clone()].iter())
-                    .filter(|piece| piece.kind != Kind::Space)
-                    .map(|piece| piece.text)
-                    .collect();
-                if is_declaration(&tokens) {
-                    run.push(statement);
-                } else {
-                    runs.push(std::mem::take(&mut run));
+pub fn reorder(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    let mut edits = Edits::new();
+    let (mut run, mut start, mut i) = (Vec::<Range<usize>>::new(), file.program, file.program);
+    while i < file.tokens.len() {
+        let token = file.tokens[i];
+        if is_end(token) || is_directive(token) {
+            if is_declaration(&file.tokens[start..=i]) {
+                run.push(start..i + 1);
+            } else {
+                let mut shuffled = run.clone();
+                random.shuffle(&mut shuffled);
+                for (place, new) in run.drain(..).zip(shuffled) {
+                    edits.push((file.bytes(place), file.span(new).to_owned()));
                 }
             }
-            "{" | "}" => {
-                start = None;
-                runs.push(std::mem::take(&mut run));
-            }
-            _ if piece.kind == Kind::Comment && start.is_none() => {
-                runs.push(std::mem::take(&mut run));
-            }
-            _ if piece.is_token() && start.is_none() => start = Some(i),
-            _ => {}
+            start = i + 1;
         }
+        if token == "{" && file.tokens[i - 2] == "struct" {
+            // The order of other fields is known.
+            if !file.tokens[i - 1].starts_with("futhark_mc_") {
+                i = file.close(i)?;
+                start = i + 1;
+            }
+        }
+        i += 1;
     }
-    runs.push(run);
-    runs.retain(|run| run.len() > 1);
-    runs
+    file.edited(edits)
 }
 
 /// Whether a statement with these tokens is a declaration of one variable, like `struct memblock mem_1;`.
-pub fn is_declaration(tokens: &[&str]) -> bool {
+pub fn is_declaration(tokens: &[impl AsRef<str>]) -> bool {
     const OTHER: [&str; 6] = ["return", "goto", "typedef", "extern", "static", "case"];
-    let [first, .., last, ";"] = tokens else {
+    let tokens: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
+    let [first, inner @ .., last, ";"] = &tokens[..] else {
         return false;
     };
-    let is_word = |token: &str| {
-        token
-            .bytes()
-            .all(|c| c.is_ascii_alphanumeric() || c == b'_')
-    };
-    is_word(first)
-        && is_word(last)
-        && !OTHER.contains(first)
-        && tokens[..tokens.len() - 1]
-            .iter()
-            .all(|t| is_word(t) || *t == "*")
-        && tokens.len() > 2
+    let is_inner = |token: &&str| is_word(token) || *token == "*";
+    is_word(first) && is_word(last) && inner.iter().all(is_inner) && !OTHER.contains(first)
 }

@@ -5,92 +5,46 @@
 #![cfg(feature = "compile")]
 
 mod corpus;
+mod file;
 mod kinds;
 mod layout;
 mod names;
-mod pieces;
 mod protection;
 mod spelling;
 #[path = "../support/mod.rs"]
 mod support;
 mod unknown;
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
 use futhark_sys::compile::hardened_source;
 
 use corpus::Text;
-use kinds::Expected::{self, FollowedOrRefused, Refused, Same, SameOrRefused};
-use kinds::{KINDS, Mutation};
-use pieces::File;
-use protection::Pair;
+use file::File;
+use kinds::Expected::{ChecksOrRefused, FollowedOrRefused, Refused, Same, SameOrRefused};
+use kinds::{Expected, KINDS, Mutated};
+use protection::{Pair, difference, difference_of_checks};
 
 /// Programs whose generated C has all kinds of checks.
-const PROGRAMS: [&str; 6] = [
-    "errors/append_to_consumed",
-    "arrays/sizes",
-    "errors/strided_replicate",
-    "kills/negative_sizes",
-    "parallel/nested",
-    "workloads/spmv",
-];
+const PROGRAMS: &str = "errors/append_to_consumed arrays/sizes errors/strided_replicate kills/negative_sizes \
+    parallel/nested workloads/spmv";
 
 /// Others, with `FUTHARK_TESTS_FULL`.
-const MORE_PROGRAMS: [&str; 8] = [
-    "arrays/high_ranks",
-    "arrays/joined",
-    "derivatives/rearrangements",
-    "errors/lost_checks",
-    "errors/size_coercion",
-    "errors/slices",
-    "sums/array_payloads",
-    "workloads/radix_sort",
-];
+const MORE_PROGRAMS: &str = "arrays/high_ranks arrays/joined derivatives/rearrangements errors/lost_checks \
+    errors/size_coercion errors/slices sums/array_payloads workloads/radix_sort";
 
 /// What the generated C of [`PROGRAMS`] gets, at least.
-const CHECKS: [&str; 23] = [
-    "FUT_CHECK_COUNT",
-    "FUT_CHECK_ITERATIONS",
-    "FUT_DIVISOR",
-    "FUT_NEGATIVE_PART",
-    "FUT_NO_ROOM",
-    "FUT_OUTSIDE",
-    "FUT_OVERFLOWED",
-    "FUT_SAFE_DIVISOR",
-    "fut_check_launch",
-    "fut_concat",
-    "fut_difference_wraps",
-    "fut_execute_task",
-    "fut_is_outside",
-    "fut_minus",
-    "fut_plus",
-    "fut_prepare_task",
-    "fut_size_cut",
-    "fut_size_div_up",
-    "fut_size_max",
-    "fut_size_min",
-    "fut_slice_outside",
-    "fut_times",
-    "fut_wraps",
-];
+const CHECKS: &str = "FUT_CHECK_COUNT FUT_CHECK_ITERATIONS FUT_DIVISOR FUT_NEGATIVE_PART FUT_NO_ROOM FUT_OUTSIDE \
+    FUT_OVERFLOWED FUT_SAFE_DIVISOR fut_check_launch fut_concat fut_difference_wraps fut_execute_task \
+    fut_is_outside fut_minus fut_plus fut_prepare_task fut_size_cut fut_size_div_up fut_size_max fut_size_min \
+    fut_slice_outside fut_times fut_wraps";
 
 /// How many mutations are tried, unless `FUTHARK_MUTATIONS` says another number.
 const COUNT: usize = 8 * KINDS.len();
 
-/// The results of one kind.
-#[derive(Default)]
-struct Counts {
-    same: usize,
-    refused: usize,
-    wrong: usize,
-    no_place: usize,
-    /// The first failures.
-    failures: Vec<String>,
-}
-
 /// The number of failures of each kind that are shown, with a file for each.
 const SHOWN: usize = 3;
+
+/// What became of mutations.
+const OUTCOMES: [&str; 4] = ["isomorphic", "refused", "no place", "wrong"];
 
 #[test]
 fn a_mutated_text_has_the_same_protection_or_is_refused() {
@@ -103,127 +57,98 @@ fn a_mutated_text_has_the_same_protection_or_is_refused() {
     };
     let first = number("FUTHARK_MUTATIONS_FIRST", 0);
     let count = number("FUTHARK_MUTATIONS", COUNT);
-    let mut programs = PROGRAMS.to_vec();
+    let mut programs: Vec<&str> = PROGRAMS.split(' ').collect();
     if support::is_full() {
-        programs.extend(MORE_PROGRAMS);
+        programs.extend(MORE_PROGRAMS.split(' '));
     }
     let texts = corpus::generate(&programs);
-    for check in CHECKS {
+    for check in CHECKS.split(' ') {
         let is_made = texts.iter().any(|text| text.hardened.contains(check));
         assert!(is_made, "no program gets the check {check}");
     }
-    let files: Vec<File<'_>> = texts.iter().map(|text| File::read(&text.c)).collect();
-    let mut all = BTreeMap::<usize, Counts>::new();
+    let files: Vec<File<'_>> = texts.iter().map(Text::file).collect();
+    let mut counts = [[0; OUTCOMES.len()]; KINDS.len()];
     for number in first..first + count {
         let kind = number % KINDS.len();
+        let (name, mutation, expected) = KINDS[kind];
         // All kinds, each with another text.
         let at = (number / KINDS.len() * 11 + kind) % texts.len();
-        let counts = all.entry(kind).or_default();
-        mutate(number, &texts[at], &files[at], KINDS[kind], counts);
+        let mutated = mutation(&files[at], &mut Random(number as u64));
+        let result = mutated
+            .as_ref()
+            .map(|new| compare(&texts[at], new, expected));
+        let outcome = match &result {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(_)) => "wrong",
+            None => "no place",
+        };
+        let column = OUTCOMES.iter().position(|other| *other == outcome);
+        let count = &mut counts[kind][column.expect("an outcome")];
+        *count += 1;
+        if let (Some(Err(difference)), Some(mutated)) = (result, mutated)
+            && *count <= SHOWN
+        {
+            let kept = support::folder("mutations").join(format!("{number}.c"));
+            std::fs::write(&kept, &mutated.text).expect("the text is written");
+            let (label, what, kept) = (&texts[at].label, mutated.what, kept.display());
+            println!("mutation {number}, {name}, {label}: {kept}\n{difference} {what}\n");
+        }
     }
-    let mut report = format!("{count} mutations of {} texts:\n", texts.len());
-    for (kind, counts) in &all {
-        let name = KINDS[*kind].0;
-        let Counts {
-            same,
-            refused,
-            wrong,
-            no_place,
-            ..
-        } = counts;
-        let _ = writeln!(
-            report,
-            "{name:32} isomorphic {same:5}  refused {refused:5}  wrong {wrong:5}  no place {no_place:5}"
-        );
+    println!("{count} mutations of {} texts:", texts.len());
+    for ((name, ..), counts) in KINDS.iter().zip(counts) {
+        let columns = OUTCOMES.iter().zip(counts);
+        let columns = columns.map(|(outcome, count)| format!("  {outcome} {count:5}"));
+        println!("{name:32}{}", columns.collect::<String>());
     }
-    println!("{report}");
-    let failures: Vec<_> = all.values().flat_map(|counts| &counts.failures).collect();
-    for failure in &failures {
-        println!("{failure}\n");
-    }
-    assert!(failures.is_empty(), "{report}");
-    let is_tried = |counts: &Counts| counts.same + counts.refused > 0;
-    assert!(count < COUNT || all.values().all(is_tried), "{report}");
+    let [same, refused, _, wrong] = [0, 1, 2, 3].map(|column| counts.map(|row| row[column]));
+    assert_eq!(wrong, [0; KINDS.len()], "wrong results of each kind");
+    let is_tried = same
+        .iter()
+        .zip(refused)
+        .all(|(same, refused)| same + refused > 0);
+    assert!(count < COUNT || is_tried, "a kind has no place");
 }
 
-fn mutate(
-    number: usize,
-    text: &Text,
-    file: &File<'_>,
-    (name, mutation, expected): (&str, Mutation, Expected),
-    counts: &mut Counts,
-) {
-    let mut random = Random::new(number as u64);
-    let Some(mutated) = mutation.apply(text, file, &mut random) else {
-        counts.no_place += 1;
-        return;
+/// The outcome, or what is wrong.
+fn compare(text: &Text, mutated: &Mutated, expected: Expected) -> Result<&'static str, String> {
+    let hardened = match hardened_source(&mutated.text, &text.h, &text.manifest) {
+        Err(error) if expected == Same => return Err(format!("refused: {error}")),
+        Err(_) => return Ok("refused"),
+        Ok(hardened) => hardened,
     };
-    let result = hardened_source(&mutated.text, &text.h, &text.manifest);
-    let difference = match (&result, expected) {
-        (Err(_), Refused | SameOrRefused(_) | FollowedOrRefused) => {
-            counts.refused += 1;
-            return;
-        }
-        (Err(error), Same(_)) => format!("refused: {error}"),
-        (Ok(_), Refused) => format!("accepted: {}", mutated.what),
-        (Ok(hardened), FollowedOrRefused) => {
-            let counterpart = format!("fut_{} =", mutated.size);
-            let count = |text: &str| text.matches(&counterpart).count();
-            if count(hardened) > count(&text.hardened) {
-                counts.same += 1;
-                return;
-            }
-            format!("accepted: {}", mutated.what)
-        }
-        (Ok(hardened), Same(equal) | SameOrRefused(equal)) => {
-            let original = Pair {
-                generated: &text.c,
-                hardened: &text.hardened,
-            };
-            let new = Pair {
-                generated: &mutated.text,
-                hardened,
-            };
-            match protection::difference(equal, original, &mutated.names, new) {
-                Some(difference) => format!("{}{difference}", mutated.what),
-                None => {
-                    counts.same += 1;
-                    return;
-                }
-            }
-        }
+    let original = Pair {
+        generated: &text.c,
+        hardened: &text.hardened,
     };
-    counts.wrong += 1;
-    if counts.failures.len() < SHOWN {
-        let kept = support::folder("mutations").join(format!("{number}.c"));
-        std::fs::write(&kept, &mutated.text).expect("the text is written");
-        let kept = kept.display();
-        (counts.failures).push(format!(
-            "mutation {number}, {name}, {}: {kept}\n{difference}",
-            text.label
-        ));
-    }
+    let new = Pair {
+        generated: &mutated.text,
+        hardened: &hardened,
+    };
+    let counterpart = format!("fut_{} =", mutated.size);
+    let is_followed = || {
+        let [old, new] = [original, new].map(|pair| pair.hardened.matches(&counterpart).count());
+        new > old
+    };
+    let difference = match expected {
+        Same | SameOrRefused => difference(original, &mutated.names, new),
+        ChecksOrRefused => difference_of_checks(original, new),
+        FollowedOrRefused if is_followed() => None,
+        FollowedOrRefused | Refused => Some("accepted".to_owned()),
+    };
+    difference.map_or(Ok("isomorphic"), Err)
 }
 
 /// Random numbers from a seed (SplitMix64).
 struct Random(u64);
 
 impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
+    /// A number below `end`.
+    fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`.
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        ((z ^ (z >> 31)) % end.max(1) as u64) as usize
     }
 
     /// True once in `n` times.

@@ -1,263 +1,118 @@
 //! Changes that must be refused: in the runtime, and statements that the compiler does not write.
 
-use std::collections::BTreeSet;
-
 use crate::Random;
-use crate::pieces::{File, Function, Kind};
+use crate::file::{Edits, File, Function, is_end, is_word};
+use crate::kinds::Mutated;
 
-/// Changes one token of a section of the runtime. The second value describes the change.
-pub fn runtime_token(file: &File<'_>, random: &mut Random) -> Option<(String, String)> {
-    let section = random.pick(&file.sections)?;
-    let tokens: Vec<usize> = (section.body.clone())
-        .filter(|&i| file.pieces[i].is_token())
-        .collect();
-    let at = *random.pick(&tokens)?;
-    let piece = file.pieces[at];
-    let new = match piece.kind {
-        Kind::Word if piece.is_number() => format!("{}1", piece.text),
-        Kind::Word => format!("{}_", piece.text),
-        Kind::Literal if piece.text.len() > 2 => {
-            let (quote, rest) = piece.text.split_at(1);
-            format!("{quote}x{rest}")
-        }
-        Kind::Directive => format!("{} + 1", piece.text),
-        _ => other_operator(piece.text).to_owned(),
+/// Changes one token of a section of the runtime.
+pub fn runtime_token(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    let (name, section) = random.pick(&file.sections)?;
+    let at = section.start + random.below(section.len());
+    let old = file.tokens[at];
+    let new = match is_word(old) {
+        true => format!("{old}_"),
+        false => old.repeat(2),
     };
-    let what = format!("{}: `{}` became `{new}`", section.name, piece.text);
-    let mut texts = file.texts();
-    texts[at] = new;
-    Some((texts.concat(), what))
-}
-
-fn other_operator(operator: &str) -> &str {
-    match operator {
-        "+" => "-",
-        "-" | "/" => "+",
-        "*" => "+",
-        "<" => "<=",
-        "<=" => "<",
-        ">" => ">=",
-        ">=" => ">",
-        "==" => "!=",
-        "!=" => "==",
-        "&&" => "||",
-        "||" => "&&",
-        "->" => ".",
-        "++" => "--",
-        "+=" => "-=",
-        ";" => ";;",
-        _ => "",
-    }
+    let what = format!("{name}: `{old}` became `{new}`");
+    let mutated = file.edited(vec![(file.bytes(at..at + 1), new)])?;
+    Some(Mutated { what, ..mutated })
 }
 
 /// Drops a comment of the runtime or changes white space in it.
-pub fn runtime_blank(file: &File<'_>, random: &mut Random) -> Option<(String, String)> {
-    let section = random.pick(&file.sections)?;
-    let wanted = if random.one_in(2) {
-        Kind::Comment
-    } else {
-        Kind::Space
-    };
+pub fn runtime_blank(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    let (name, section) = random.pick(&file.sections)?;
+    let is_comment = random.one_in(2);
     // The markers are comments, too.
-    let whole = section.body.start - 1..section.body.end + 1;
-    let blanks: Vec<usize> = whole.filter(|&i| file.pieces[i].kind == wanted).collect();
-    let at = *random.pick(&blanks)?;
-    let mut texts = file.texts();
-    texts[at] = match wanted {
-        Kind::Comment => String::new(),
-        _ => format!("{0}{0}", texts[at]),
+    let gaps = (section.start.max(1)..section.end + 1).map(|at| file.gap(at));
+    let old = |gap: &std::ops::Range<usize>| &file.source[gap.clone()];
+    let gaps = gaps.filter(|gap| !old(gap).is_empty() && old(gap).trim().is_empty() != is_comment);
+    let gaps: Vec<_> = gaps.collect();
+    let gap = random.pick(&gaps)?;
+    let new = match is_comment {
+        true => "\n".to_owned(),
+        false => old(gap).repeat(2),
     };
-    let what = format!("{}: `{}`", section.name, file.pieces[at].text);
-    Some((texts.concat(), what))
+    let what = format!("{name}: `{}`", old(gap));
+    let mutated = file.edited(vec![(gap.clone(), new)])?;
+    Some(Mutated { what, ..mutated })
 }
 
-/// What kind of unknown statement.
-#[derive(Clone, Copy)]
-pub enum Unknown {
-    /// Assignments in a known form, whose size must be computed again.
-    Assignment,
-    Operator,
-    Address,
-    Call,
-    Assembly,
-    Control,
-    Expression,
-    Declaration,
-    Directive,
-}
+/// Statements in sections `[kind]`.
+const STATEMENTS: &str = include_str!("statements.txt");
 
-impl Unknown {
-    /// The statements; `$` stands for a size.
-    fn statements(self) -> &'static [&'static str] {
-        match self {
-            Unknown::Assignment => &[
-                "$ += 1;",
-                "$ *= 2;",
-                "$ -= 1;",
-                "$ = 1 - $;",
-                "$ = mul64($, $);",
-            ],
-            Unknown::Operator => &[
-                "$ <<= 2;",
-                "$ >>= 1;",
-                "$ ^= 1;",
-                "$ |= 4096;",
-                "$ &= 7;",
-                "$ %= 3;",
-                "$++;",
-                "--$;",
-                "$ = $ << 2;",
-            ],
-            Unknown::Address => &[
-                "*&$ = -1;",
-                "*(&$) = -1;",
-                "int64_t *place_of_size = &$;\n    *place_of_size = -1;",
-                "(&$)[0] = -1;",
-                "((int64_t *) &$)[0] = -1;",
-                "memset(&$, 255, sizeof($));",
-                "change_size(ctx, &$);",
-            ],
-            Unknown::Call => &[
-                "$ = other_size($);",
-                "other_function(ctx, $);",
-                "alloca($);",
-                "void *other_block = malloc($);",
-                "ctx->other_function($);",
-                "(*other_function)($);",
-                "(other_function)($);",
-            ],
-            Unknown::Assembly => &[
-                "__asm__ volatile (\"\" : \"+r\" ($));",
-                "asm(\"neg %0\" : \"+r\" ($));",
-                "__asm__ goto (\"\" : : : : cleanup);",
-            ],
-            Unknown::Control => &[
-                "goto other_label;\n  other_label:\n    $ = -1;",
-                "switch ($) {\n    default:\n        $ = -1;\n    }",
-                "do {\n        $ = -1;\n    } while (0);",
-                "goto *ctx->other_label;",
-            ],
-            Unknown::Expression => &[
-                "({ $ = -1; });",
-                "$ = ({ int64_t inner_1 = -1; inner_1; });",
-                "$ = (err, -1);",
-                "err = 0, $ = -1;",
-                "err = ($ = -1) != -1;",
-                "int64_t both_1 = $ = -1;",
-            ],
-            Unknown::Declaration => &[
-                "int64_t other_array[$];",
-                "union {\n        int64_t a;\n    } other_union = {$};",
-                "__typeof__($) other_1 = $;",
-                "static int64_t other_1 = 0;",
-                "register int64_t other_1 __asm__(\"rax\") = $;",
-                "int other_function(int64_t a) { return a; }",
-            ],
-            Unknown::Directive => &[
-                "\n#define FUT_CHECK_COUNT(count)\n",
-                "\n#undef fut_times\n",
-                "\n#include \"other.h\"\n",
-                "\n#pragma omp parallel\n",
-                "_Pragma(\"once\")",
-            ],
-        }
-    }
-}
-
-/// A changed text.
-pub struct Change {
-    pub text: String,
-    pub what: String,
-    /// The size that it concerns, if it does.
-    pub size: String,
-}
-
-/// Inserts an unknown statement with a size after its definition. `sizes`: pairs of a function and a size of it.
-pub fn statement(
-    file: &File<'_>,
-    sizes: &BTreeSet<(String, String)>,
-    unknown: Unknown,
-    random: &mut Random,
-) -> Option<Change> {
+/// Inserts a statement of a kind after the definition of a size.
+pub fn statement(file: &File<'_>, random: &mut Random, kind: &str) -> Option<Mutated> {
+    let lines = STATEMENTS
+        .lines()
+        .skip_while(|line| line.trim_matches(['[', ']']) != kind);
+    let all: Vec<&str> = lines.skip(1).take_while(|line| !line.is_empty()).collect();
     let mut places = Vec::new();
-    for function in &file.functions {
-        for i in function.body.clone() {
-            let (name, previous) = (file.pieces[i].text, file.previous(i));
-            if !is_size(sizes, function, name) || file.text(file.next(i)) != "=" {
-                continue;
-            }
-            let first = match file.text(previous) {
-                "int64_t" => previous.and_then(|previous| file.previous(previous)),
-                _ => previous,
-            };
-            let ends = (i..function.body.end).find(|&at| file.pieces[at].text == ";");
-            if [";", "{", "}"].contains(&file.text(first))
-                && let Some(end) = ends
-            {
-                places.push((function.name, name, end));
+    for function in file.plain_functions() {
+        for i in function
+            .body
+            .clone()
+            .filter(|&i| is_size(file, function, i))
+        {
+            let before = i - 1 - usize::from(file.tokens[i - 1] == "int64_t");
+            let end = (i..function.body.end).find(|&at| file.tokens[at] == ";");
+            if file.tokens[i + 1] == "=" && is_end(file.tokens[before]) {
+                places.extend(end.map(|end| (function.name, file.tokens[i], end)));
             }
         }
     }
     let (function, size, end) = *random.pick(&places)?;
-    let statement = random.pick(unknown.statements())?.replace('$', size);
-    let mut texts = file.texts();
-    texts[end] += &format!("\n    {statement}");
-    Some(Change {
-        text: texts.concat(),
+    let statement = random.pick(&all)?.replace('$', size).replace('@', "\n");
+    let place = file.bytes(end..end + 1).end;
+    let mutated = file.edited(vec![(place..place, format!("\n    {statement}"))])?;
+    Some(Mutated {
         what: format!("`{statement}` in {function}"),
         size: size.to_owned(),
+        ..mutated
     })
 }
 
-fn is_size(sizes: &BTreeSet<(String, String)>, function: &Function<'_>, name: &str) -> bool {
-    sizes.contains(&(function.name.to_owned(), name.to_owned()))
+fn is_size(file: &File<'_>, function: &Function<'_>, at: usize) -> bool {
+    let (function, name) = (function.name.to_owned(), file.tokens[at].to_owned());
+    file.sizes.contains(&(function, name))
 }
 
-/// Functions that get sizes, and others with the same parameters.
-const RECEIVERS: [(&str, &str); 6] = [
-    ("memblock_alloc", "memblock_take"),
-    ("memblock_alloc_device", "memblock_take_device"),
-    ("lexical_realloc", "lexical_grow"),
-    ("lmad_copy_", "lmad_move_"),
-    ("scheduler_prepare_task", "scheduler_start_task"),
-    ("scheduler_execute_task", "scheduler_run_task"),
+/// The beginnings of functions that get sizes.
+const RECEIVERS: [&str; 5] = [
+    "memblock_alloc",
+    "lexical_realloc",
+    "lmad_copy_",
+    "scheduler_prepare_task",
+    "scheduler_execute_task",
 ];
 
 /// Changes a part of a statement so that it has a form that the compiler does not write.
-pub fn changed_form(
-    file: &File<'_>,
-    sizes: &BTreeSet<(String, String)>,
-    random: &mut Random,
-) -> Option<(String, String)> {
+pub fn changed_form(file: &File<'_>, random: &mut Random) -> Option<Mutated> {
+    const LOOPS: [(&str, &str); 4] = [("<", "<="), ("<", "!="), ("++", " += 2"), ("++", "--")];
     let is_program = |name: &str| name.starts_with("futrts_") || name.starts_with("futhark_mc_");
-    let mut edits: [Vec<(usize, String)>; 3] = Default::default();
-    for function in (file.functions.iter()).filter(|function| is_program(function.name)) {
-        for i in function.body.clone().filter(|&i| file.pieces[i].is_token()) {
-            let (text, next) = (file.pieces[i].text, file.next(i));
-            if text == "int64_t" && is_size(sizes, function, file.text(next)) {
+    let mut edits: [Edits; 3] = Default::default();
+    let mut add = |kind: usize, at, new: String| edits[kind].push((file.bytes(at..at + 1), new));
+    for function in file.plain_functions().filter(|f| is_program(f.name)) {
+        for i in function.body.clone() {
+            let token = file.tokens[i];
+            if token == "int64_t" && is_size(file, function, i + 1) {
                 let ty = random.pick(&["int", "size_t", "uint32_t", "ptrdiff_t"])?;
-                edits[0].push((i, (*ty).to_owned()));
+                add(0, i, (*ty).to_owned());
             }
-            for (from, to) in RECEIVERS {
-                if let Some(rest) = text.strip_prefix(from)
-                    && (rest.is_empty() || from.ends_with('_'))
-                {
-                    edits[1].push((i, format!("{to}{rest}")));
-                }
+            if RECEIVERS.iter().any(|receiver| token.starts_with(receiver)) {
+                add(1, i, format!("other_{token}"));
             }
-            let is_loop = text == "for" && file.text(next) == "(";
-            if is_loop && let Some(end) = next.and_then(|open| file.close(open)) {
-                let (from, to) =
-                    random.pick(&[("<", "<="), ("<", "!="), ("++", " += 2"), ("++", "--")])?;
-                let at = (i..end).find(|&at| file.pieces[at].text == *from);
-                edits[2].extend(at.map(|at| (at, (*to).to_owned())));
+            if token == "for"
+                && let Some(end) = file.close(i + 1)
+            {
+                let (from, to) = random.pick(&LOOPS)?;
+                let at = (i..end).find(|&at| file.tokens[at] == *from);
+                at.into_iter().for_each(|at| add(2, at, (*to).to_owned()));
             }
         }
     }
     let first = random.below(3);
-    let edits = (first..first + 3).find_map(|kind| random.pick(&edits[kind % 3]))?;
-    let mut texts = file.texts();
-    let what = format!("`{}` became `{}`", texts[edits.0], edits.1);
-    texts[edits.0] = edits.1.clone();
-    Some((texts.concat(), what))
+    let edit = (first..first + 3).find_map(|kind| random.pick(&edits[kind % 3]))?;
+    let what = format!("`{}` became `{}`", &file.source[edit.0.clone()], edit.1);
+    let mutated = file.edited(vec![edit.clone()])?;
+    Some(Mutated { what, ..mutated })
 }
