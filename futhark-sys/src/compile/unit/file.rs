@@ -33,6 +33,8 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         true => (driver(&generated.source.calls), reset_state(generated)),
         false => Default::default(),
     };
+    let (values, types) = values::write(unit);
+    let (calls, functions) = wrappers::write(unit);
     // The definition of a function has the options of its prototype: the functions of the header check, copy and allocate
     // for functions with the program's own loops.
     format!(
@@ -45,9 +47,7 @@ pub(in crate::compile) fn write(unit: &Unit<'_>) -> String {
         headers = headers(&generated.source.directives),
         macros = symbols::macros(unit, |name| raw_functions.contains_key(name)),
         name = unit.name,
-        values = values::write(unit),
-        calls = wrappers::write(unit),
-        table = table::write(unit),
+        table = table::write(unit, &functions, &types),
         raw = raw_functions
             .values()
             .map(String::as_str)

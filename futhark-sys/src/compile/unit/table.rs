@@ -1,19 +1,16 @@
 //! Writes the table: constants that point to the wrappers.
 
-use futhark_manifest::{Call, FunctionList, Operation, Owner, Program, Structure, Type, TypeId};
+use futhark_manifest::{Call, FunctionList, Operation, Owner, Program, Structure};
 
 use super::inputs::{Unit, array, literal, type_number};
-use super::values::{element, has_columns, references, wrapper};
 
-pub(super) fn write(unit: &Unit<'_>) -> String {
-    let (program, calls) = (unit.program, unit.program.calls());
-    let (n_functions, n_types) = (calls.len(), program.types().len());
-    let rows: String = calls.iter().map(|call| function(program, call).1).collect();
-    let types = program.types_with_ids();
-    let types: String = types.map(|(id, ty)| type_of(unit, id, ty)).collect();
-    let (functions, function_table) =
-        array("struct fut_function", "fut_functions".to_owned(), &rows);
-    let (types, type_table) = array("struct fut_type", "fut_types".to_owned(), &types);
+/// `functions` and `types`: the rows.
+pub(super) fn write(unit: &Unit<'_>, functions: &str, types: &str) -> String {
+    let (program, n_functions) = (unit.program, unit.program.calls().len());
+    let n_types = program.types().len();
+    let name = |what: &str| format!("fut_{what}");
+    let (functions, function_table) = array("struct fut_function", name("functions"), functions);
+    let (types, type_table) = array("struct fut_type", name("types"), types);
     format!(
         "{function_table}{type_table}static const char fut_manifest[] =\n{manifest};\n\
          extern const struct fut_table {symbol};\n\
@@ -99,38 +96,4 @@ fn label(program: &Program, call: &Call<'_>) -> String {
         Operation::SumDestruct => format!("destruct #{part} of {name}"),
         other => format!("{other} of {name}"),
     }
-}
-
-fn type_of(unit: &Unit<'_>, id: TypeId, ty: &Type) -> String {
-    let (ident, name, rank) = (ty.c_ident(), literal(&ty.name), ty.rank());
-    let elem = element(ty).map_or(0, type_number);
-    let references = references(unit, ty);
-    let mut c = format!(
-        "  {{.name =\n{name},\n   .elem = {elem}u, .rank = {rank}u, .references = {references},\n   \
-         .duplicate = fut_w_duplicate_{ident},\n"
-    );
-    for function in unit.program.functions_of(id) {
-        let f = function.name;
-        if let Some((slot, _)) = wrapper(unit, ty, &function) {
-            c += &format!("   .{slot} = fut_w_{f},\n");
-        }
-        if function.operation == Operation::OpaqueStore {
-            c += &format!("   .stored_size = fut_w_size_{f},\n");
-        }
-    }
-    if ty.as_opaque().is_none() {
-        return c + "   .kind = FUT_ARRAY},\n";
-    }
-    let layouts = &unit.generated.layouts;
-    let n = layouts.components(ident).len();
-    if n > 0 {
-        c += &format!("   .n_components = {n}u, .components = fut_components_{ident},\n");
-    }
-    if has_columns(unit, ty) {
-        c += &format!(
-            "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},\n"
-        );
-    }
-    let coverage = format!("{:?}", layouts.rules(ty).1).to_uppercase();
-    c + &format!("   .kind = FUT_OPAQUE, .coverage = FUT_COVERAGE_{coverage}}},\n")
 }

@@ -5,41 +5,54 @@
 use std::collections::BTreeSet;
 
 use futhark_manifest::c::CType;
-use futhark_manifest::{Function, Operation, Structure, Type, TypeId, TypeKind, TypeRef};
+use futhark_manifest::{Function, Operation, Structure, Type, TypeKind, TypeRef};
 
-use super::inputs::{Unit, array, elem_number, indexed};
+use super::inputs::{Unit, array, elem_number, indexed, literal, type_number};
 use crate::compile::generated::layout::Component;
 
-pub(super) fn write(unit: &Unit<'_>) -> String {
+/// The wrappers, and the rows of the types in the table.
+pub(super) fn write(unit: &Unit<'_>) -> (String, String) {
     let program = unit.program;
     let types = program.types().iter();
     let frees = types.map(|ty| format!("FUT_WRAPPER(fut_w_{});\n", ty.free()));
-    let mut c: String = frees.collect();
     // A copy of an opaque value copies its arrays, whose types need not be in the manifest.
     let arrays: BTreeSet<&Component> = unit.generated.layouts.all_arrays().collect();
-    c.extend(arrays.into_iter().map(|array| array_type(unit, array)));
-    let wrappers = |&(id, ty): &(TypeId, &Type)| -> String {
-        let all = program.functions_of(id);
-        let all = all.filter_map(|function| wrapper(unit, ty, &function));
-        all.map(|(_, wrapper)| wrapper).collect()
-    };
+    let copies = arrays.into_iter().map(|array| array_type(unit, array));
     // The layouts of opaque values refer to wrappers of arrays, and wrappers of opaque values to layouts.
-    let (opaque, arrays): (Vec<_>, Vec<_>) =
-        (program.types_with_ids()).partition(|(_, ty)| ty.as_opaque().is_some());
-    c.extend(arrays.iter().map(wrappers));
-    c.extend(opaque.iter().map(|(_, ty)| opaque_type(unit, ty)));
-    c.extend(opaque.iter().map(wrappers));
-    c
-}
-
-/// The name of the function that reads the reference count.
-pub(super) fn references(unit: &Unit<'_>, ty: &Type) -> String {
-    let ident = ty.c_ident();
-    match unit.generated.layouts.arrays(ident).next() {
-        Some(_) if ty.as_opaque().is_some() => format!("fut_references_{ident}"),
-        Some(_) => "fut_references_of_array".to_owned(),
-        None => "fut_no_references".to_owned(),
+    let [mut of_arrays, mut layouts, mut of_opaque, mut rows] = [const { String::new() }; 4];
+    for (id, ty) in program.types_with_ids() {
+        let ident = ty.c_ident();
+        let (name, rank) = (literal(&ty.name), ty.rank());
+        let elem = element(ty).map_or(0, type_number);
+        rows += &format!(
+            "  {{.name =\n{name},\n   .elem = {elem}u, .rank = {rank}u, .duplicate = fut_w_duplicate_{ident},\n"
+        );
+        let wrappers = match ty.as_opaque() {
+            Some(_) => {
+                let (layout, members) = opaque_type(unit, ty);
+                layouts += &layout;
+                rows += &members;
+                &mut of_opaque
+            }
+            None => {
+                rows += "   .kind = FUT_ARRAY, .references = fut_references_of_array,\n";
+                &mut of_arrays
+            }
+        };
+        for function in program.functions_of(id) {
+            if let Some((members, wrapper)) = wrapper(unit, ty, &function) {
+                let f = function.name;
+                for member in members.split(' ') {
+                    let size = if member == "stored_size" { "size_" } else { "" };
+                    rows += &format!("   .{member} = fut_w_{size}{f},\n");
+                }
+                *wrappers += &wrapper;
+            }
+        }
+        rows += "  },\n";
     }
+    let before: String = frees.chain(copies).collect();
+    (before + &of_arrays + &layouts + &of_opaque, rows)
 }
 
 /// The wrapper that copies an array, and those of an array that the manifest lacks, which parts of values need.
@@ -61,10 +74,11 @@ fn array_type(unit: &Unit<'_>, array: &Component) -> String {
 }
 
 /// The layout of an opaque type, its components in the table, assertions that they match the struct, and the wrappers
-/// that need only the layout.
-fn opaque_type(unit: &Unit<'_>, ty: &Type) -> String {
-    let (ident, layouts) = (ty.c_ident(), &unit.generated.layouts);
-    let (rules, _) = layouts.rules(ty);
+/// that need only the layout. And the members of its row that tell of them.
+fn opaque_type(unit: &Unit<'_>, ty: &Type) -> (String, String) {
+    let (ident, generated) = (ty.c_ident(), unit.generated);
+    let layouts = &generated.layouts;
+    let (rules, coverage) = layouts.rules(ty);
     let (mut c, mut components, mut parts, mut n_parts) =
         (String::new(), String::new(), String::new(), 0);
     // A struct with the same fields.
@@ -99,28 +113,39 @@ fn opaque_type(unit: &Unit<'_>, ty: &Type) -> String {
     if fields.is_empty() {
         fields = "  char dummy;\n".to_owned();
     }
+    let n = layouts.components(ident).len();
     let name = format!("fut_components_{ident}");
-    let (_, components) = array("struct fut_component", name, &components);
-    let (parts, list) = array("struct fut_part", format!("fut_parts_{ident}"), &parts);
+    let (components, list) = array("struct fut_component", name, &components);
+    let (parts, part_list) = array("struct fut_part", format!("fut_parts_{ident}"), &parts);
     // Equal sizes mean that no component was missed.
     c += &format!(
-        "{components}struct fut_read_{ident} {{\n{fields}}};\n\
+        "{list}struct fut_read_{ident} {{\n{fields}}};\n\
          _Static_assert(sizeof(struct {ident}) == sizeof(struct fut_read_{ident}), \
          \"{ident} has components that were not read\");\n\
-         {list}static const struct fut_layout fut_layout_{ident} = {{{parts}, {n_parts}, sizeof(struct {ident})}};\n\
+         {part_list}static const struct fut_layout fut_layout_{ident} = {{{parts}, {n_parts}, sizeof(struct {ident})}};\n\
          FUT_WRAP_DUPLICATE_OPAQUE({ident})\n"
+    );
+    let coverage = format!("{coverage:?}").to_uppercase();
+    let mut members = format!(
+        "   .kind = FUT_OPAQUE, .coverage = FUT_COVERAGE_{coverage}, .n_components = {n}u, .components = {components},\n"
     );
     if n_parts > 0 {
         c += &format!("FUT_REFERENCES({ident})\n");
+        members += &format!("   .references = fut_references_{ident},\n");
+    } else {
+        members += "   .references = fut_no_references,\n";
     }
-    if has_columns(unit, ty) {
+    if !unit.program.backend.is_gpu() && layouts.columns(&generated.source, ty).is_some() {
         c += &format!("FUT_WRAP_COLUMNS({ident})\n");
+        members += &format!(
+            "   .columns = fut_w_columns_{ident}, .create_columns = fut_w_create_columns_{ident},\n"
+        );
     }
-    c
+    (c, members)
 }
 
 /// The type of the elements, if the values are arrays.
-pub(super) fn element(ty: &Type) -> Option<TypeRef> {
+fn element(ty: &Type) -> Option<TypeRef> {
     match &ty.kind {
         TypeKind::Array(array) => Some(TypeRef::Scalar(array.elem)),
         TypeKind::Opaque(opaque) => match &opaque.structure {
@@ -131,12 +156,8 @@ pub(super) fn element(ty: &Type) -> Option<TypeRef> {
     }
 }
 
-/// The member of `struct fut_type` for a function of `ty`, and its wrapper; nothing for a call.
-pub(super) fn wrapper(
-    unit: &Unit<'_>,
-    ty: &Type,
-    function: &Function<'_>,
-) -> Option<(&'static str, String)> {
+/// The members of `struct fut_type` for a function of `ty`, and its wrapper; nothing for a call.
+fn wrapper(unit: &Unit<'_>, ty: &Type, function: &Function<'_>) -> Option<(&'static str, String)> {
     let (f, ident, rank) = (function.name, ty.c_ident(), ty.rank());
     let (program, layouts) = (unit.program, &unit.generated.layouts);
     let free = format!("fut_w_{}", ty.free());
@@ -168,7 +189,11 @@ pub(super) fn wrapper(
                 }
             }
             before = format!("FUT_WRAP_STORED_SIZE({f}, {ident}, {storable})\n");
-            ("store", "STORE", format!(", {storable}, {units}"))
+            (
+                "store stored_size",
+                "STORE",
+                format!(", {storable}, {units}"),
+            )
         }
         Operation::OpaqueRestore => {
             let check = unit.check_result(ty, 0).unwrap_or_default();
@@ -214,11 +239,4 @@ fn parts_of_element<'u>(unit: &'u Unit<'_>, array: &Type) -> &'u [Component] {
     let elem = elem.map(|id| unit.program.get(id));
     let elem = elem.filter(|elem| layouts.is_array_of(array, elem));
     elem.map_or(&[], |elem| layouts.components(elem.c_ident()))
-}
-
-/// Whether the table has the columns of `ty`.
-pub(super) fn has_columns(unit: &Unit<'_>, ty: &Type) -> bool {
-    let generated = unit.generated;
-    let columns = generated.layouts.columns(&generated.source, ty);
-    !unit.program.backend.is_gpu() && columns.is_some()
 }

@@ -10,10 +10,10 @@ use super::inputs::{Unit, literal};
 use super::table;
 use crate::compile::generated::blanks::Blank;
 
-/// The assertions, and the wrappers, each after the constants of its row in the table.
-pub(super) fn write(unit: &Unit<'_>) -> String {
+/// The assertions, and the wrappers, each after the constants of its row in the table. And the rows.
+pub(super) fn write(unit: &Unit<'_>) -> (String, String) {
     let (program, blanks) = (unit.program, &unit.generated.blanks);
-    let mut c = String::new();
+    let (mut c, mut rows) = (String::new(), String::new());
     for prototype in program.prototypes() {
         let (name, result) = (prototype.name, prototype.result);
         let types: Vec<String> = (prototype.parameters.iter().map(|p| p.ty.to_string())).collect();
@@ -23,11 +23,13 @@ pub(super) fn write(unit: &Unit<'_>) -> String {
         c += &format!("static unsigned char fut_zeros[{}];\n", bytes.max(1));
     }
     for call in program.calls() {
-        c += &table::function(program, &call).0;
+        let (lists, row) = table::function(program, &call);
+        rows += &row;
+        c += &lists;
         let blanks = blanks.get(call.function.name);
         c += &wrapper(unit, &call, blanks.map_or(&[], Vec::as_slice));
     }
-    c
+    (c, rows)
 }
 
 fn wrapper(unit: &Unit<'_>, call: &Call<'_>, blanks: &[Blank]) -> String {
