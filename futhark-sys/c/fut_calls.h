@@ -101,6 +101,8 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
     fut_take_failure(c, 1, other);
   bool by_kernel = other != 0 || fut_kernel_failed(c, waited, checked, &c->failures[0]);
 #endif
+  struct fut_failure *own = &c->failures[0];
+  own->started = own->cause != FUT_CAUSE_SIZES;
 #if FUT_MULTICORE
   // The runtime never resets this flag, which makes every later parallel call fail.
   c->ctx->scheduler.error = 0;
@@ -113,18 +115,43 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
 #endif
   c->settling = 0;
   // Set by fut_note_memory if an allocation failed (fut_hooks.h).
-  return __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
+  int32_t status = __atomic_exchange_n(&c->memory, 0, __ATOMIC_RELAXED) ? FUT_MEMORY : FUT_FAILED;
+#if FUT_GPU_BACKEND
+  // The call returned a code without a text, and the text of the cause came with the wait.
+  struct fut_failure *last = &c->failures[1];
+  if (status == FUT_FAILED && own->words == NULL && own->text == NULL && last->code != 0) {
+    last->started = own->started;
+    *own = *last;
+    *last = (struct fut_failure){0};
+  }
+  fut_attribute(c, 0);
+  fut_attribute(c, 1);
+  fut_outcome(c);  // everything has been waited for
+#endif
+  return status;
 }
+
+#if FUT_GPU_BACKEND
+#define FUT_NUMBER(c, of_call) (c)->number = of_call;
+#define FUT_RECORD(c, status) \
+  if ((status) == FUT_OK)     \
+    fut_record(c);
+#else
+#define FUT_NUMBER(c, of_call) (void)(of_call);
+#define FUT_RECORD(c, status)
+#endif
 
 // Calls a function of the table under a guard. All calls share it: the C compiler takes about as long for a function
 // of its own around each wrapper as for the wrapper, and optimises worse around each call of _setjmp.
 FUT_END_OURS  // one small function, which each call runs
-static __attribute__((noinline)) int32_t fut_enter(fut_call call, struct fut_context *c, void *const *out,
+static __attribute__((noinline)) int32_t fut_enter(fut_call call, uint32_t number, struct fut_context *c, void *const *out,
                                                    const void *const *in) {
   // fut_guard.h: returns FUT_LOST if the context is lost or the process forked. fut_fatal and fut_reject jump here;
   // then it returns FUT_LOST or FUT_REFUSED.
   FUT_ENTER(c)
+  FUT_NUMBER(c, number)
   int32_t status = call(c, out, in);
+  FUT_RECORD(c, status)
   fut_pop_guard();
   return status;
 }
@@ -162,20 +189,24 @@ FUT_INLINE int32_t fut_leave_value(struct fut_context *c, int rc, void *const *o
 }
 
 #if FUT_GPU_BACKEND
-#define FUT_SYNC(c, rc) \
-  if ((rc) == 0)        \
-  (rc) = fut_wait((c)->ctx)
+#define FUT_SYNC(c, rc)        \
+  if ((rc) == 0) {             \
+    (rc) = fut_wait((c)->ctx); \
+    (c)->leaves = false;       \
+  }
+#define FUT_LEAVES(c) (c)->leaves = true;
 #else
-#define FUT_SYNC(c, rc) (void)0
+#define FUT_SYNC(c, rc) (void)0;
+#define FUT_LEAVES(c)
 #endif
 
 // --- Reference counts -------------------------------------------------------------
 
-// Memory without a count is a literal of the program. It must not be modified, so it counts as
-// shared.
-FUT_INLINE int32_t fut_count(const int *references) {
-  // A negative count has overflowed.
-  return references == NULL || *references < 0 ? INT32_MAX : *references;
+// Whether this is not the only reference to the memory of an array. Memory without a count is a literal of the program, which
+// must not be modified, so it counts as shared; a negative count has overflowed.
+FUT_INLINE bool fut_has_other(const void *array) {
+  const int *references = ((const fut_array_memory *)array)->references;
+  return references == NULL || *references < 0 || *references > 1;
 }
 
 // Sets the reference count of borrowed memory. Without a count, the runtime would dereference NULL
@@ -194,24 +225,18 @@ static void fut_borrow(struct fut_context *c, void *value) {
 
 FUT_END_OURS  // each call with arguments that it consumes runs them
 
-static int32_t fut_references_of_array(const void *value) {
-  return fut_count(((const fut_array_memory *)value)->references);
-}
+static int32_t fut_is_shared_array(const void *value) { return fut_has_other(value); }
 
-// The largest count of the arrays in a value.
-static int32_t fut_most_references(const struct fut_layout *l, const void *value) {
-  int32_t most = 0;
-  for (uint64_t i = 0; i < l->n_parts; i++) {
-    const fut_array_memory *mem = fut_array_in(value, &l->parts[i]);
-    int32_t count = fut_count(mem->references);
-    most = count > most ? count : most;
-  }
-  return most;
+static int32_t fut_has_shared_array(const struct fut_layout *l, const void *value) {
+  for (uint64_t i = 0; i < l->n_parts; i++)
+    if (fut_has_other(fut_array_in(value, &l->parts[i])))
+      return 1;
+  return 0;
 }
 
 FUT_BEGIN_OURS
 
-static int32_t fut_no_references(const void *value) {
+static int32_t fut_is_not_shared(const void *value) {
   (void)value;
   return 0;
 }
@@ -222,8 +247,10 @@ static int32_t fut_no_references(const void *value) {
 static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t status) {
   fut_fail(c, fut_keep_text(words), NULL);
   c->settling = 1;
-  if (c->ctx != NULL)
+  if (c->ctx != NULL) {
     fut_take_failure(c, 0, 0);
+    c->failures[0].origin = FUT_OF_CALL;
+  }
   if (c->ctx == NULL || c->ctx->program_initialised) {
     FUT_DEVICE_ONCE()
     if (c->ctx != NULL)
@@ -341,18 +368,8 @@ static const struct fut_failure *fut_context_failure(struct fut_context *c, uint
   return which != 0 && f->code == 0 ? NULL : f;
 }
 
-static int32_t fut_context_unchecked(struct fut_context *c) {
 #if FUT_GPU_BACKEND
-  return c->ctx == NULL ? 0 : c->ctx->failure_is_an_option;
-#else
-  (void)c;
-  return 0;
-#endif
-}
-
-#if FUT_GPU_BACKEND
-// A wait that fails makes its call fail.
-static int32_t fut_context_waited(struct fut_context *c) { return c->waiting; }
+static uint64_t fut_context_pending(struct fut_context *c) { return c->leaves ? c->outcomes + 1 : 0; }
 
 // Calls the driver only, because the state of the runtime is inconsistent after a loss. The driver's
 // is not: a fatal failure ends the call in code of the runtime, never in that of the driver.
@@ -373,7 +390,7 @@ static int32_t fut_drain(struct fut_context *c) {
   return done ? FUT_OK : FUT_LOST;
 }
 #else
-#define fut_context_waited NULL
+#define fut_context_pending NULL
 #define fut_drain NULL
 #endif
 
@@ -477,6 +494,7 @@ FUT_WRAPPER(fut_lend) {
   FUT_SYNC(c, rc);
   int32_t status = fut_leave(c, rc);
   if (status == FUT_OK) {
+    FUT_LEAVES(c)
     c->lent_before = fut_self.lent;
     fut_self.lent = c;
     __atomic_store_n(&c->crew.lent, 1, __ATOMIC_RELEASE);
@@ -498,8 +516,10 @@ static int32_t fut_take_back(struct fut_context *c, int32_t code) {
 #if FUT_GPU_BACKEND
   // These are several calls, and the results of any of them can be invalid.
   c->pending = true;
-  if (c->ctx->failure_is_an_option != 0)
+  if (c->ctx->failure_is_an_option != 0) {
     c->ctx->failure_is_an_option = 1;
+    fut_add_call(&c->checking, c->number);
+  }
   c->checked = checked;
   c->direct = true;
 #endif
@@ -521,6 +541,7 @@ static int32_t fut_take_back(struct fut_context *c, int32_t code) {
     FUT_SYNC(c, rc);
 #endif
   int32_t status = fut_leave(c, rc);
+  FUT_RECORD(c, status)
   fut_pop_guard();
   return status;
 }

@@ -148,6 +148,15 @@ struct fut_current {
 };
 #endif
 
+#if FUT_GPU_BACKEND
+// The numbers of different calls; if there are more than FUT_MOST_CALLS, some are missing.
+#define FUT_MOST_CALLS 4
+struct fut_calls {
+  uint32_t numbers[FUT_MOST_CALLS];
+  uint32_t n;
+};
+#endif
+
 struct fut_context {
   struct futhark_context *ctx;
   struct futhark_context_config *cfg;
@@ -180,6 +189,13 @@ struct fut_context {
   bool waited;     // a wait failed
   bool checked;    // a kernel's check reported the failure
   bool direct;     // it follows direct calls of the user, in which a kernel can have failed
+  bool leaves;     // work of this call can be pending when it returns
+  // Pending work, see fut_outcome:
+  uint32_t number;               // of the running call
+  uint64_t outcomes;             // so far
+  struct fut_calls calls;        // since the last outcome
+  struct fut_calls checking;     // those of them with kernels that check the program
+  struct fut_calls suspects[2];  // of `failures`
 #endif
   struct fut_failure failures[2];  // of the last failed call; texts are malloc'ed
   struct fut_context *lent_before;  // the value of `fut_self.lent` before this one was lent
@@ -418,6 +434,7 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
       free((char *)f->words);
       f->words = words;
     }
+    f->started = 0;
     c->lost = 2;
   }
   if (!c->lost)
@@ -472,5 +489,6 @@ static int32_t fut_after_jump(struct fut_context *c) {
   }
   c->lost = 1;
   c->failures[0].code = -1;
+  c->failures[0].started = 1;
   return FUT_LOST;
 }

@@ -54,7 +54,7 @@ struct fut_handle {
   };
   uint32_t type;  // index in the table
   uint32_t state;
-  uint64_t made;  // the number of the call that writes the value; 0: it is complete
+  uint64_t made;  // the number of the outcome on which the value depends; 0: it is complete
 };
 
 // Chunk i has FUT_CHUNK << i handles.
@@ -80,8 +80,6 @@ struct futhark_context {
   uint32_t n_chunks;
   struct fut_handle *first, **last;
   size_t n_free;
-  uint64_t calls;     // the number of the last call
-  uint64_t complete;  // that of the last one whose work on the device is known to be complete
   struct fut_error *errors;
   FILE *log;  // NULL: stderr
 };
@@ -186,12 +184,12 @@ static char *fut_failure_text(const struct fut_table *table, struct fut_context 
   return text;
 }
 
-// After a kernel of an earlier call has failed.
-static void fut_invalidate(struct futhark_context *ctx) {
-  for (uint32_t i = 0; i < ctx->n_chunks; i++)
+// After a failure of pending work, on which the values with this number depend.
+static void fut_invalidate(struct futhark_context *ctx, uint64_t number) {
+  for (uint32_t i = 0; number != 0 && i < ctx->n_chunks; i++)
     for (size_t k = 0; k < FUT_CHUNK << i; k++) {
       struct fut_handle *handle = &ctx->chunks[i][k];
-      if (handle->state == FUT_LIVE && handle->made > ctx->complete)
+      if (handle->state == FUT_LIVE && handle->made == number)
         handle->state = FUT_INVALID;
     }
 }
@@ -206,26 +204,30 @@ static int fut_ended(struct futhark_context *ctx, int32_t status) {
   int code = status == FUT_MEMORY ? FUT_CODE_MEMORY : program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
   char *text = fut_failure_text(ctx->table, ctx->inner);
   fut_add_error(ctx, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
-  if ((ctx->table->flags & FUT_GPU) && (f->origin != FUT_OF_CALL || ctx->table->failure(ctx->inner, 1) != NULL))
-    fut_invalidate(ctx);
+  const struct fut_failure *other = ctx->table->failure(ctx->inner, 1);
+  fut_invalidate(ctx, f->invalidates);
+  fut_invalidate(ctx, other == NULL ? 0 : other->invalidates);
   // After a loss, the device must not access memory of the caller any more.
   if (status == FUT_LOST && ctx->table->drain != NULL)
     (void)ctx->table->drain(ctx->inner);
   return code;
 }
 
+// A call of an operation that leaves no work pending.
 static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
-  int32_t status = ctx->table->enter(call, ctx->inner, out, in);
-  ctx->calls++;
-  // The work of earlier calls; its own may have started after the wait.
-  if (status == FUT_OK && ctx->table->waited != NULL && ctx->table->waited(ctx->inner))
-    ctx->complete = ctx->calls - 1;
-  return status;
+  return ctx->table->enter(call, UINT32_MAX, ctx->inner, out, in);
+}
+
+// The number of the outcome on which the results of the last call depend.
+static uint64_t fut_pending(const struct futhark_context *ctx) {
+  return ctx->table->pending == NULL ? 0 : ctx->table->pending(ctx->inner);
 }
 
 // --- The beginning and the end of a function ----------------------------------------------------
 
-// Takes the lock, unless no call is possible. `fut_unlock` ends what this began, in any case.
+static void fut_unlock(struct futhark_context *ctx);
+
+// Takes the lock, unless no call is possible.
 static bool fut_lock(struct futhark_context *ctx) {
   if (fut_is_unusable(ctx))
     return false;
@@ -236,6 +238,7 @@ static bool fut_lock(struct futhark_context *ctx) {
     fut_error(ctx, FUT_CODE_OTHER, "the context was freed");
   else
     fut_error(ctx, FUT_CODE_OTHER, "the context could not be created: %s", ctx->why);
+  fut_unlock(ctx);
   return false;
 }
 
@@ -280,8 +283,6 @@ static struct futhark_context *fut_new_context(void) {
 }
 
 static void fut_unlock(struct futhark_context *ctx) {
-  if (fut_is_unusable(ctx))
-    return;
   bool ends = ctx->closed && !ctx->ended && ctx->n_handles == 0;
   if (ends) {
     if (ctx->inner != NULL)
@@ -302,9 +303,10 @@ static void fut_unlock(struct futhark_context *ctx) {
 // Returns `code` from a function that takes the lock only for `work`.
 #define FUT_LOCKED(ctx, work)       \
   int code = FUT_CODE_OTHER;        \
-  if (fut_lock(ctx))                \
+  if (fut_lock(ctx)) {              \
     code = (work);                  \
-  fut_unlock(ctx);                  \
+    fut_unlock(ctx);                \
+  }                                 \
   return code;
 
 // --- Handles ---------------------------------------------------------------------------
@@ -413,7 +415,7 @@ static void *fut_made(struct futhark_context *ctx, uint32_t type, fut_call call,
 
 // Whether a call that overwrites the value would change another one.
 static bool fut_is_shared(const struct futhark_context *ctx, const struct fut_handle *handle) {
-  return fut_type(ctx, handle->type)->references(handle->value) > 1;
+  return fut_type(ctx, handle->type)->is_shared(handle->value);
 }
 
 static int fut_copy(struct futhark_context *ctx, const struct fut_handle *handle, void **copy) {
@@ -436,13 +438,16 @@ static bool fut_find_arguments(struct futhark_context *ctx, const struct fut_fun
     arguments[i] = (struct fut_argument){0};
     if (f->in[i].type < FUT_FIRST_TYPE)
       continue;
-    char what[300];
-    const char *name = f->in[i].name;
-    snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
-    arguments[i].handle = fut_find(ctx, f->in[i].type - FUT_FIRST_TYPE, in[i], what);
-    if (arguments[i].handle == NULL)
+    struct fut_handle *handle = fut_lookup(ctx, in[i]);
+    if (handle == NULL || handle->state != FUT_LIVE || handle->type != f->in[i].type - FUT_FIRST_TYPE) {
+      char what[300];
+      const char *name = f->in[i].name;
+      snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
+      (void)fut_find(ctx, f->in[i].type - FUT_FIRST_TYPE, in[i], what);
       return false;
-    in[i] = arguments[i].handle->value;
+    }
+    arguments[i].handle = handle;
+    in[i] = handle->value;
   }
   return true;
 }
@@ -483,14 +488,6 @@ static void fut_end_arguments(struct futhark_context *ctx, const struct fut_func
   }
 }
 
-static uint64_t fut_last_made(const struct fut_function *f, const struct fut_argument *arguments) {
-  uint64_t last = 0;
-  for (uint32_t i = 0; i < f->n_in; i++)
-    if (arguments[i].handle != NULL && arguments[i].handle->made > last)
-      last = arguments[i].handle->made;
-  return last;
-}
-
 static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in) {
   const struct fut_function *f = &ctx->table->functions[number];
   struct fut_argument arguments[f->n_in + 1];
@@ -510,10 +507,13 @@ static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const
   bool started = false;
   uint64_t made = 0;
   if (code == 0) {
-    int32_t status = fut_enter(ctx, f->call, places, in);
+    int32_t status = ctx->table->enter(f->call, number, ctx->inner, places, in);
+    made = fut_pending(ctx);
     // A part, or a whole, has the memory of what it was made of.
-    made = f->flags & FUT_ENTRY_POINT ? ctx->calls : fut_last_made(f, arguments);
-    started = status != FUT_REFUSED && (status != FUT_FAILED || ctx->table->failure(ctx->inner, 0)->cause != FUT_CAUSE_SIZES);
+    for (uint32_t i = 0; i < f->n_in; i++)
+      if (arguments[i].handle != NULL && arguments[i].handle->made > made)
+        made = arguments[i].handle->made;
+    started = status == FUT_OK || ctx->table->failure(ctx->inner, 0)->started;
     code = fut_ended(ctx, status);
   }
   fut_end_arguments(ctx, f, arguments, started);
@@ -598,9 +598,10 @@ static int fut_restore_in(struct futhark_context *ctx, uint32_t type, const void
 #define FUT_MAKES(name, ...)                        \
   {                                                 \
     void *made = NULL;                              \
-    if (fut_lock(ctx))                              \
+    if (fut_lock(ctx)) {                            \
       (void)fut_##name##_in(ctx, __VA_ARGS__, &made); \
-    fut_unlock(ctx);                                \
+      fut_unlock(ctx);                              \
+    }                                               \
     return made;                                    \
   }
 
@@ -767,7 +768,9 @@ static int fut_store(struct futhark_context *ctx, uint32_t type, const void *poi
 // These two do not enter the context. NULL after an error. A shape is a copy, since a value can be consumed before its handle
 // is freed.
 static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, const void *pointer) {
-  struct fut_handle *handle = fut_lock(ctx) ? fut_find(ctx, type, pointer, "the argument of shape") : NULL;
+  if (!fut_lock(ctx))
+    return NULL;
+  struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of shape");
   if (handle != NULL && handle->shape == NULL) {
     size_t size = fut_type(ctx, type)->rank * sizeof *handle->shape;
     handle->shape = malloc(size);
@@ -782,7 +785,9 @@ static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, cons
 }
 
 static void *fut_values_raw(struct futhark_context *ctx, uint32_t type, const void *pointer) {
-  struct fut_handle *handle = fut_lock(ctx) ? fut_find(ctx, type, pointer, "the argument of values_raw") : NULL;
+  if (!fut_lock(ctx))
+    return NULL;
+  struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of values_raw");
   void *memory = NULL;
   if (handle != NULL && fut_has_memory_of_header(ctx))
     (void)fut_type(ctx, type)->raw_memory(ctx->inner, (void *[]){&memory}, (const void *[]){handle->value});

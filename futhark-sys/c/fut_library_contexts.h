@@ -305,8 +305,10 @@ static int fut_clear_in(struct futhark_context *ctx) {
 int futhark_context_clear_caches(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_clear_in(ctx)) }
 
 static void fut_profile(struct futhark_context *ctx, bool pause) {
-  if (fut_lock(ctx))
-    (void)fut_ended(ctx, fut_enter(ctx, pause ? ctx->table->pause_profiling : ctx->table->unpause_profiling, NULL, NULL));
+  if (!fut_lock(ctx))
+    return;
+  fut_call call = pause ? ctx->table->pause_profiling : ctx->table->unpause_profiling;
+  (void)fut_ended(ctx, fut_enter(ctx, call, NULL, NULL));
   fut_unlock(ctx);
 }
 void futhark_context_pause_profiling(struct futhark_context *ctx) { fut_profile(ctx, true); }
@@ -315,16 +317,18 @@ void futhark_context_unpause_profiling(struct futhark_context *ctx) { fut_profil
 char *futhark_context_report(struct futhark_context *ctx) {
   char *text = NULL;
   void *out[] = {&text};
-  if (fut_lock(ctx))
-    (void)fut_ended(ctx, fut_enter(ctx, ctx->table->report, out, NULL));
+  if (!fut_lock(ctx))
+    return NULL;
+  (void)fut_ended(ctx, fut_enter(ctx, ctx->table->report, out, NULL));
   fut_unlock(ctx);
   return text;
 }
 
 void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
   // Under the lock, because calls write to the file.
-  if (fut_lock(ctx))
-    ctx->log = f;
+  if (!fut_lock(ctx))
+    return;
+  ctx->log = f;
   fut_unlock(ctx);
 }
 
@@ -332,7 +336,9 @@ void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
 cl_command_queue futhark_context_get_command_queue(struct futhark_context *ctx) {
   cl_command_queue queue = NULL;
   void *out[] = {&queue};
-  if (fut_lock(ctx) && fut_has_memory_of_header(ctx))
+  if (!fut_lock(ctx))
+    return NULL;
+  if (fut_has_memory_of_header(ctx))
     (void)fut_ended(ctx, fut_enter(ctx, ctx->table->command_queue, out, NULL));
   fut_unlock(ctx);
   return queue;

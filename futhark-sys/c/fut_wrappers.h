@@ -31,7 +31,7 @@
 #define FUT_WRAP_ENTRY(f, checks, arguments, results, leave) \
   FUT_WRAPPER(fut_w_##f) {                                   \
     FUT_UNUSED checks int rc = f arguments;                  \
-    results return leave;                                    \
+    FUT_LEAVES(c) results return leave;                      \
   }
 
 // A constructor of a sum writes only the components of its variant, so the memory is zeroed before.
@@ -100,9 +100,10 @@ static void fut_expect_variant(struct fut_context *c, size_t actual, size_t expe
 
 // Waits for a transfer, unless argument i says that a later call waits.
 #if FUT_GPU_BACKEND
-#define FUT_SYNC_NOW(c, rc, i)         \
-  if (*(const int32_t *)in[i] == 0) {  \
-    FUT_SYNC(c, rc);                   \
+#define FUT_SYNC_NOW(c, rc, i) \
+  FUT_LEAVES(c)                \
+  if (*(const int32_t *)in[i] == 0) { \
+    FUT_SYNC(c, rc)            \
   }
 #else
 #define FUT_SYNC_NOW(c, rc, i)
@@ -270,8 +271,8 @@ static void *fut_staging_memory(struct futhark_context *ctx, size_t bytes) {
 
 // --- Opaque values ----------------------------------------------------------------------
 
-#define FUT_REFERENCES(type) \
-  static int32_t fut_references_##type(const void *value) { return fut_most_references(&fut_layout_##type, value); }
+#define FUT_IS_SHARED(type) \
+  static int32_t fut_is_shared_##type(const void *value) { return fut_has_shared_array(&fut_layout_##type, value); }
 
 // Makes a value in *out: a copy of `original`, or, if that is NULL, one of new arrays, with the arguments of `create`.
 static int32_t fut_make(struct fut_context *c, void *out, const struct fut_layout *l, const void *original,

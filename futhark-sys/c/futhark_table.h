@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 // Incremented when the meaning or the layout of anything below changes.
-#define FUT_ABI 11u
+#define FUT_ABI 12u
 
 // The result of a call.
 #define FUT_OK 0        // success
@@ -35,8 +35,7 @@
 #define FUT_CAUSE_SIZES 2u     // the sizes of an entry point's arguments do not match
 #define FUT_CAUSE_ARGUMENT 3u  // any other function rejected its arguments, or would have done so after FUT_REFUSED
 
-// Which call caused a failure. Unless it is FUT_OF_CALL, the results of all calls since the last
-// successful wait can be invalid.
+// Which call caused a failure.
 #define FUT_OF_CALL 0u     // the call that reports the failure
 #define FUT_OF_EARLIER 1u  // an earlier call whose work was still pending
 #define FUT_OF_EITHER 2u   // either of these
@@ -137,6 +136,12 @@ struct fut_failure {
   uint32_t cause;     // FUT_CAUSE_…
   uint32_t origin;    // FUT_OF_…
   int32_t code;       // the return value of the C function
+  uint32_t started;   // not 0: the call can have overwritten the arguments that it consumes
+  // Unless the origin is FUT_OF_CALL: the numbers of the earlier calls that can have caused it, as `enter` got them. NULL: unknown,
+  // or too many.
+  const uint32_t *suspects;
+  uint32_t n_suspects;
+  uint64_t invalidates;  // not 0: results with this number can be invalid (`pending` of `struct fut_table`)
   const char *words;  // the message of futhark-sys
   const char *text;   // the unchanged message of the runtime
 };
@@ -151,9 +156,9 @@ struct fut_type {
   uint32_t n_components;
   uint32_t coverage; // opaque values: FUT_COVERAGE_…
   const struct fut_component *components;
-  // The largest reference count of the value's memory. 1: nothing else shares it; 0: the value has
-  // no memory; otherwise the memory is shared or not counted.
-  int32_t (*references)(const void *value);
+  // Not 0: another value, the program or the caller can have the same memory, so a call that overwrites it
+  // would change more than this value.
+  int32_t (*is_shared)(const void *value);
   fut_call free;       // in: value. FUT_WRAP_FREE
   fut_call duplicate;  // out: value; in: value. FUT_WRAP_DUPLICATE
   fut_call shape;      // out: const int64_t *; in: value. FUT_WRAP_SHAPE
@@ -248,21 +253,19 @@ struct fut_table {
   // `which` 0: why the call failed. 1: another failure that the wait after the call reported, or
   // NULL (GPU backends).
   const struct fut_failure *(*failure)(struct fut_context *ctx, uint32_t which);
-  // After a call that returned FUT_OK: which calls have pending kernels with checks of the program.
-  // 0: none, 1: this one and possibly earlier ones, 2: only earlier ones. Always 0 on host
-  // backends.
-  int32_t (*unchecked)(struct fut_context *ctx);
-  // GPU backends; NULL on others. After a call that returned FUT_OK: whether it waited for the device, so that all
-  // work of earlier calls is complete. Work of the call itself may have started after the wait. Not after `shape` and
-  // `raw_memory`, which do not enter the context.
-  int32_t (*waited)(struct fut_context *ctx);
+  // GPU backends; NULL on others. Work on the device has numbered outcomes: a wait that succeeds completes all that is pending,
+  // one that fails can invalidate it. After a call that returned FUT_OK: the number of the outcome on which its work
+  // depends; 0 if it left none. Results depend on the outcomes of the arguments as well, which they can be parts of: the
+  // larger number counts. Not after `shape` and `raw_memory`, which do not enter the context.
+  uint64_t (*pending)(struct fut_context *ctx);
   // GPU backends; NULL on others. Waits for the driver, without the runtime, so that it works for a
   // lost context too. FUT_OK: the device no longer accesses host memory. Otherwise the driver cannot
   // wait, or belongs to a parent process.
   int32_t (*drain)(struct fut_context *ctx);
 
-  // Calls a function of the table. A fatal failure ends the call and not the process.
-  int32_t (*enter)(fut_call call, struct fut_context *ctx, void *const *out, const void *const *in);
+  // Calls a function of the table. A fatal failure ends the call and not the process. `number`: any by which the caller
+  // knows the call, if its work fails later.
+  int32_t (*enter)(fut_call call, uint32_t number, struct fut_context *ctx, void *const *out, const void *const *in);
 
   // Waits for all work. Transfers with `later` are complete when it returns FUT_OK. After any other
   // result but FUT_LOST, the device no longer accesses their memory. So it is after every call that

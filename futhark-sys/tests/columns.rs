@@ -115,7 +115,7 @@ fn in_context(table: &Table, context: *mut Context) {
     let call = |call: Option<Call>, out: &[*mut c_void], input: &[*const c_void]| {
         // SAFETY: the context is live and no other thread uses it; the callers below pass the arguments that
         // futhark_table.h documents.
-        unsafe { table.raw().enter.unwrap()(call, context, out.as_ptr(), input.as_ptr()) as u32 }
+        unsafe { table.raw().enter.unwrap()(call, 0, context, out.as_ptr(), input.as_ptr()) as u32 }
     };
     let none = Column {
         memory: ptr::null_mut(),
@@ -148,7 +148,7 @@ fn in_context(table: &Table, context: *mut Context) {
         assert_eq!(unsafe { column.shape.read() }, N as i64);
     }
     // SAFETY: a value of the type.
-    assert_eq!(unsafe { ty.raw().references.unwrap()(value) }, 1);
+    assert_eq!(unsafe { ty.raw().is_shared.unwrap()(value) }, 0);
     let total = table.functions().iter();
     let mut total = total.filter(|function| function.entry_point() == Some("total"));
     let total = total.next().expect("the program has the entry point").raw();

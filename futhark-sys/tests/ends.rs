@@ -30,7 +30,7 @@ fn call(
     let (enter, call) = (table.raw().enter.unwrap(), function.raw().call);
     // SAFETY: the caller passes a live context of this table, and as many pointers as the function
     // has results and parameters, each to a place of its type.
-    unsafe { enter(call, context, out.as_ptr(), inputs.as_ptr()) as u32 }
+    unsafe { enter(call, 0, context, out.as_ptr(), inputs.as_ptr()) as u32 }
 }
 
 /// A build with this flag does not compare the variant, so the assertion of the generated code fails.
@@ -105,7 +105,7 @@ fn destruct_as_another_variant(flag: Option<&str>, expected: u32, said: &str) {
                 let free = types.find_map(|ty| ty.raw().free).unwrap();
                 let (enter, input) = (table.raw().enter.unwrap(), [circle.cast_const()]);
                 // SAFETY: the program has one type, and the value is not used again.
-                unsafe { enter(Some(free), context, std::ptr::null(), input.as_ptr()) };
+                unsafe { enter(Some(free), 0, context, std::ptr::null(), input.as_ptr()) };
             }
             support::free(table, context);
         }

@@ -25,7 +25,7 @@ fn calls_in_a_forked_child_fail() {
         assert_eq!(status, FUT_OK);
         // SAFETY: the context is live and no other thread uses it; `sync` takes no arguments.
         let sync = || unsafe {
-            raw.enter.unwrap()(raw.sync, context, std::ptr::null(), std::ptr::null()) as u32
+            raw.enter.unwrap()(raw.sync, 0, context, std::ptr::null(), std::ptr::null()) as u32
         };
         assert_eq!(sync(), FUT_OK);
 

@@ -7,7 +7,8 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
 
 use super::array::describe;
-use super::context::{Core, Failed, Locked, Stage};
+use super::context::{Core, Failed, Locked};
+use super::progress::Serial;
 use super::sync::Arc;
 use super::trace::{self, Copied};
 use super::value::{Handle, make_unique, returned};
@@ -219,7 +220,8 @@ impl Core {
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
         // eight bytes, values are live (V) and belong to this context, and each result has a place of its
         // type.
-        let called = unsafe { locked.call(call, places, arguments, || label().into()) };
+        let called =
+            unsafe { locked.call(number as u32, call, places, arguments, || label().into()) };
         if let Err(failed) = called {
             return Err(after_failure(&mut locked, number, inputs, failed));
         }
@@ -347,16 +349,9 @@ unsafe fn receive(
     inputs: &[Input<'_>],
     outputs: &mut [&mut Output],
 ) -> Result<()> {
-    let serial = if !function.is_entry_point() {
-        // Parts of values, or values made of them: complete when those are.
-        let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
-        serials.max().unwrap_or(0)
-    } else if outputs.iter().all(|output| output.is_value()) {
-        locked.record_pending(function.label())
-    } else {
-        // The C side has waited for them.
-        0
-    };
+    // Parts of values, or values made of them, are complete when those are.
+    let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
+    let serial = serials.fold(locked.pending(), Serial::max);
     let mut received = Ok(());
     for output in outputs.iter_mut().filter(|output| output.is_value()) {
         match returned(output.place, || function.label().into()) {
@@ -405,15 +400,21 @@ fn after_failure(
     failed: Failed,
 ) -> Error {
     let function = &locked.table().functions()[number];
-    let Failed { error, stage } = failed;
+    let Failed {
+        error,
+        cause,
+        started,
+    } = failed;
     let error = match error.kind() {
         ErrorKind::Backend if !function.is_entry_point() => {
             error.into_kind_if_silent(ErrorKind::InvalidArgument)
         }
-        ErrorKind::Program if stage == Stage::Sizes => error.with_words(sizes(function, inputs)),
+        ErrorKind::Program if cause == c::FUT_CAUSE_SIZES => {
+            error.with_words(sizes(function, inputs))
+        }
         _ => error,
     };
-    if stage == Stage::Started {
+    if started {
         spend(locked, number, inputs, true);
     }
     error

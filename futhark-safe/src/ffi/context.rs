@@ -19,15 +19,19 @@
 //! `take_back` and `drain`, for which [`Core::new`], `plain` and [`Locked::drain`] read the status. After
 //! a failure the C side has made the context usable again and reports up to two failures: the
 //! call's own, and one that it found while it waited for work of earlier calls. [`Locked::failed`] makes one error of
-//! them, and [`Failure::origin`] determines which calls each of them can belong to.
+//! them. The C side tells which earlier calls a failure can belong to, by the numbers of [`name_of`], and which values it
+//! invalidates (`progress`).
 
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::NonNull;
+use std::slice;
 
 use futhark_sys::table::{self as c, Table};
 
-use super::progress::{Progress, Serial, Unchecked};
+use super::array::{NEW, READ};
+use super::plain::Lent;
+use super::progress::{Progress, Serial};
 use super::settings::{Log, Setting};
 use super::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 use super::sync::thread::{self, ThreadId};
@@ -86,8 +90,8 @@ pub(super) struct Transfers {
 
 impl Transfers {
     /// Records a transfer that was started, and returns the serial of its result.
-    fn started(&self, locked: &mut Locked<'_>, call: &'static str) -> Serial {
-        let serial = locked.record_pending(call);
+    fn started(&self, locked: &mut Locked<'_>) -> Serial {
+        let serial = locked.pending();
         if let Some(serials) = &mut *lock(&self.serials)
             && serials.last() != Some(&serial)
         {
@@ -288,9 +292,10 @@ impl Core {
         {
             lock(&batch.serials).get_or_insert_default();
         }
+        let number = batch.map_or(NO_WORK, |_| number_of(operation));
         // SAFETY: L; as the caller promises.
-        unsafe { locked.call(call, out, input, || operation.into()) }?;
-        let serial = batch.map_or(0, |batch| batch.started(&mut locked, operation));
+        unsafe { locked.call(number, call, out, input, || operation.into()) }?;
+        let serial = batch.map_or(0, |batch| batch.started(&mut locked));
         Ok((locked, serial))
     }
 
@@ -319,6 +324,7 @@ impl Locked<'_> {
     #[inline]
     pub(super) unsafe fn call(
         &mut self,
+        number: u32,
         call: c::Call,
         out: &[*mut c_void],
         input: &[*const c_void],
@@ -329,85 +335,52 @@ impl Locked<'_> {
         let status = unsafe {
             enter(
                 Some(call),
+                number,
                 self.core.context(),
                 out.as_ptr(),
                 input.as_ptr(),
             )
         };
-        self.finish(status, operation)
-    }
-
-    /// What a function that has entered the context and returned `status` means.
-    #[inline]
-    pub(super) fn finish(
-        &mut self,
-        status: i32,
-        operation: impl FnOnce() -> Call,
-    ) -> Result<(), Failed> {
-        if status as u32 == c::FUT_OK {
-            if let Some(waited) = self.core.table.raw().waited {
-                // SAFETY: T and L. The function has entered the context, so the answer is about its call.
-                if unsafe { waited(self.core.context()) } != 0 {
-                    // The results of all earlier calls are complete.
-                    self.state.progress.confirm();
-                }
-            }
-            return Ok(());
+        match status as u32 {
+            c::FUT_OK => Ok(()),
+            _ => Err(self.failed(status, operation())),
         }
-        Err(self.failed(status, operation()))
     }
 
     /// The failure of the call that returned `status`, with the error that the user gets.
     #[cold]
-    fn failed(&mut self, status: i32, operation: Call) -> Failed {
+    pub(super) fn failed(&mut self, status: i32, operation: Call) -> Failed {
         let status = status as u32;
-        let (mut own, mut other) = (self.recorded(0).unwrap_or_default(), self.recorded(1));
-        if status == c::FUT_LOST {
-            self.core.has_failed.store(true, Ordering::Relaxed);
-            let lost_in = &mut self.state.lost_in;
-            // Without a code the context is not lost, but refused to a forked process.
-            let is_lost_now = lost_in.is_none() && own.code != 0;
-            let mut error = own.error(status, operation.clone());
-            if let Some(earlier) = lost_in {
-                error = error.with_origin(Origin::Earlier(Some(vec![earlier.clone()])));
-            }
-            let stage = match is_lost_now {
-                true => Stage::Started,
-                false => Stage::Refused,
-            };
-            if is_lost_now {
-                *lost_in = Some(operation);
-            }
-            return Failed { error, stage };
-        }
-        let stage = match status {
-            c::FUT_REFUSED => Stage::Refused,
-            c::FUT_FAILED if own.cause == c::FUT_CAUSE_SIZES => Stage::Sizes,
-            _ => Stage::Started,
-        };
-        // The call returned a code without a text, and the text of the cause came with the wait.
-        if status == c::FUT_FAILED && own.is_silent() {
-            own = other.take().unwrap_or(own);
-        }
+        let (own, other) = (self.recorded(0).unwrap_or_default(), self.recorded(1));
+        let (cause, started) = (own.cause, own.started);
         let mut error = self.attributed(own, status, &operation);
         if let Some(other) = other {
             error = error.with_also(self.attributed(other, c::FUT_FAILED, &operation));
         }
-        // After these the C side has waited.
-        if self.core.table.is_gpu() && matches!(status, c::FUT_FAILED | c::FUT_MEMORY) {
-            self.state.progress.confirm();
+        if status == c::FUT_LOST {
+            self.core.has_failed.store(true, Ordering::Relaxed);
+            match &self.state.lost_in {
+                Some(earlier) => {
+                    error = error.with_origin(Origin::Earlier(Some(vec![earlier.clone()])));
+                }
+                // Otherwise it is refused to a forked process.
+                None if started => self.state.lost_in = Some(operation),
+                None => {}
+            }
         }
-        Failed { error, stage }
+        Failed {
+            error,
+            cause,
+            started,
+        }
     }
 
-    /// The error of a failure, which invalidates all pending values if it can be that of an earlier call.
+    /// The error of a failure, which the values that it invalidates keep.
     fn attributed(&mut self, failure: Failure, status: u32, operation: &Call) -> Error {
-        let progress = &mut self.state.progress;
-        let origin = failure.origin(progress, operation);
-        let may_be_earlier = failure.origin != c::FUT_OF_CALL;
-        let error = failure.error(status, operation.clone()).with_origin(origin);
-        if self.core.table.is_gpu() && may_be_earlier {
-            progress.invalidate(&error);
+        let invalidates = failure.invalidates;
+        let error = failure.error(status, operation.clone());
+        if invalidates != 0 {
+            self.state.progress.invalidate(invalidates, &error);
         }
         error
     }
@@ -440,7 +413,7 @@ impl Locked<'_> {
     pub(super) fn wait(&mut self, operation: &'static str) -> Result<()> {
         let sync = required(self.core.table.raw().sync);
         // SAFETY: T and L; it takes no arguments.
-        unsafe { self.call(sync, &[], &[], || operation.into()) }?;
+        unsafe { self.call(NO_WORK, sync, &[], &[], || operation.into()) }?;
         Ok(())
     }
 
@@ -459,20 +432,11 @@ impl Locked<'_> {
         &mut self.state.progress
     }
 
-    /// Records a call that succeeded and whose results may still be pending. Returns the serial of
-    /// its results.
-    pub(super) fn record_pending(&mut self, call: &'static str) -> Serial {
-        if !self.core.table.is_gpu() {
-            return 0;
-        }
-        let unchecked = required(self.core.table.raw().unchecked);
-        // SAFETY: T and L.
-        let unchecked = match unsafe { unchecked(self.core.context()) } {
-            0 => Unchecked::Nothing,
-            1 => Unchecked::Last,
-            _ => Unchecked::Earlier,
-        };
-        self.state.progress.start(call, unchecked)
+    /// The serial of the work that the last call has left; 0 if there is none.
+    pub(super) fn pending(&mut self) -> Serial {
+        let pending = self.core.table.raw().pending;
+        // SAFETY: T and L. The last function has entered the context.
+        pending.map_or(0, |pending| unsafe { pending(self.core.context()) })
     }
 
     #[cold]
@@ -508,10 +472,25 @@ impl Locked<'_> {
         let failure = unsafe { failure.as_ref() }?;
         // SAFETY: T: NULL, or NUL-terminated text that lives until the next call; L: there is none meanwhile.
         let text = |text| unsafe { copy_text(text) };
+        let suspects = (!failure.suspects.is_null()).then(|| {
+            let n = failure.n_suspects as usize;
+            // SAFETY: T: a list of this length, which lives until the next call; L: there is none meanwhile.
+            let numbers = unsafe { slice::from_raw_parts(failure.suspects, n) };
+            let names = numbers
+                .iter()
+                .map(|&number| name_of(self.core.table, number));
+            names.map(Call::from).collect()
+        });
         Some(Failure {
             cause: failure.cause,
-            origin: failure.origin,
+            origin: match failure.origin {
+                c::FUT_OF_CALL => Origin::Operation,
+                c::FUT_OF_EARLIER => Origin::Earlier(suspects),
+                _ => Origin::Either(suspects),
+            },
             code: failure.code,
+            started: failure.started != 0,
+            invalidates: failure.invalidates,
             words: text(failure.words),
             text: text(failure.text),
         })
@@ -535,7 +514,8 @@ impl Locked<'_> {
         let ty = &self.core.table.types()[to_free.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
         // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
-        let result = unsafe { self.call(free, &[], &[to_free.value.as_ptr()], || "free".into()) };
+        let value = [to_free.value.as_ptr().cast_const()];
+        let result = unsafe { self.call(NO_WORK, free, &[], &value, || "free".into()) };
         if let Err(error) = result {
             self.defer(error.into());
         }
@@ -547,9 +527,12 @@ impl Locked<'_> {
 struct Failure {
     /// `FUT_CAUSE_…`
     cause: u32,
-    /// `FUT_OF_…`
-    origin: u32,
+    origin: Origin,
     code: i32,
+    /// Whether the call can have overwritten the arguments that it consumes.
+    started: bool,
+    /// The serial of the values that it invalidates, or 0.
+    invalidates: Serial,
     /// Text of futhark-sys.
     words: Option<String>,
     /// Text of the runtime.
@@ -559,18 +542,32 @@ struct Failure {
 /// A call that failed.
 pub(super) struct Failed {
     pub(super) error: Error,
-    pub(super) stage: Stage,
+    /// `FUT_CAUSE_…`
+    pub(super) cause: u32,
+    /// Whether it can have overwritten the arguments that it consumes.
+    pub(super) started: bool,
 }
 
-/// How far a failed call got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// The C side rejected it before it called the generated function.
-    Refused,
-    /// An entry point rejected the sizes of its arguments, which it compares before anything else.
-    Sizes,
-    /// It ran.
-    Started,
+/// The number of calls that leave no work pending.
+pub(super) const NO_WORK: u32 = u32::MAX;
+
+/// Operations that can leave work pending, besides the functions of the table. Their numbers precede [`NO_WORK`].
+const OTHERS: [&str; 3] = [NEW, READ, Lent::OPERATION];
+
+pub(super) fn number_of(operation: &str) -> u32 {
+    let mut others = (1..).zip(OTHERS);
+    let found = others.find(|(_, other)| *other == operation);
+    NO_WORK - found.map_or(0, |(i, _)| i)
+}
+
+fn name_of(table: &'static Table, number: u32) -> &'static str {
+    match table.functions().get(number as usize) {
+        Some(function) => function.label(),
+        None => {
+            let i = (NO_WORK - number).wrapping_sub(1);
+            OTHERS.get(i as usize).unwrap_or(&"?")
+        }
+    }
 }
 
 impl From<Failed> for Error {
@@ -580,36 +577,6 @@ impl From<Failed> for Error {
 }
 
 impl Failure {
-    fn is_silent(&self) -> bool {
-        self.words.is_none() && self.text.is_none()
-    }
-
-    /// The calls that this failure, which `operation` reports, can belong to.
-    ///
-    /// The C side knows whether a failure is of the running call, of an earlier one or of either,
-    /// and [`Progress`] which earlier calls have work that no wait has confirmed. A failed check of the
-    /// program narrows these down to calls that started kernels with checks.
-    fn origin(&self, progress: &Progress, operation: &Call) -> Origin {
-        let by_check = self.cause == c::FUT_CAUSE_PROGRAM;
-        let suspects = match self.origin {
-            c::FUT_OF_CALL => return Origin::Operation,
-            _ => progress.suspects(by_check),
-        };
-        let others = suspects.map(|mut calls| {
-            calls.retain(|call| self.origin == c::FUT_OF_EARLIER || call != operation);
-            calls
-        });
-        // If no call is pending, the wait itself failed.
-        let nothing = others.as_ref().is_some_and(Vec::is_empty);
-        match self.origin {
-            c::FUT_OF_EARLIER if by_check || !nothing => {
-                Origin::Earlier(others.filter(|_| !nothing))
-            }
-            c::FUT_OF_EITHER if !nothing => Origin::Either(others),
-            _ => Origin::Operation,
-        }
-    }
-
     fn error(self, status: u32, operation: Call) -> Error {
         // The status first: it is known, and the cause is derived from the function that set the text.
         let kind = match (status, self.cause) {
@@ -622,7 +589,7 @@ impl Failure {
         };
         let words = match self.words {
             Some(words) => words.into(),
-            None if !self.is_silent() => "".into(),
+            None if self.text.is_some() => "".into(),
             None if kind == ErrorKind::OutOfMemory => "not enough memory".into(),
             None if kind == ErrorKind::ContextLost => {
                 "the runtime failed, and there was no memory for its message".into()
@@ -632,7 +599,8 @@ impl Failure {
                 self.code
             )),
         };
-        Error::new(kind, operation, words).with_c(self.text, self.code)
+        let error = Error::new(kind, operation, words).with_c(self.text, self.code);
+        error.with_origin(self.origin)
     }
 }
 

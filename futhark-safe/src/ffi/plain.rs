@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use super::context::{Core, Locked};
+use futhark_sys::table as c;
+
+use super::context::{Core, Locked, number_of};
 use super::sync::{Arc, thread};
 use super::table::required;
 use super::trace::count_held;
@@ -93,7 +95,8 @@ impl<'a> Lent<'a> {
             let message = "expected a value, got null";
             return Err(Error::new(ErrorKind::Backend, Self::OPERATION, message));
         };
-        let serial = self.locked.record_pending(Self::OPERATION);
+        // The last call has lent the context.
+        let serial = self.locked.pending();
         self.locked.progress().hold(serial);
         // SAFETY: V: the caller promises it.
         Ok(unsafe { Handle::new(Arc::clone(self.core), value, ty, serial) })
@@ -126,7 +129,11 @@ impl<'a> Lent<'a> {
         let mut context: *mut c_void = std::ptr::null_mut();
         let out = [(&raw mut context).cast::<c_void>()];
         // SAFETY: T and L; `context` is the place of the result.
-        unsafe { (self.locked).call(lend, &out, &[], || Self::OPERATION.into()) }?;
+        unsafe {
+            (self.locked).call(number_of(Self::OPERATION), lend, &out, &[], || {
+                Self::OPERATION.into()
+            })
+        }?;
         self.context = context;
         Ok(())
     }
@@ -141,8 +148,10 @@ impl<'a> Lent<'a> {
         let take_back = required(self.core.table().raw().take_back);
         // SAFETY: T and L; the context was lent.
         let status = unsafe { take_back(self.core.context(), code) };
-        self.locked.finish(status, || Self::OPERATION.into())?;
-        Ok(())
+        match status as u32 {
+            c::FUT_OK => Ok(()),
+            _ => Err(self.locked.failed(status, Self::OPERATION.into()).error),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::array::{
     length_of_dims,
 };
 use super::buffer::try_vec;
-use super::context::Core;
+use super::context::{Core, NO_WORK};
 use super::sync::Arc;
 use super::table::unsupported;
 use super::trace::{self, Copied};
@@ -108,7 +108,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
     // SAFETY: T and L; V: array and element are of matching types and this context; there are as
     // many indices as dimensions; M: `array` is borrowed mutably, and `make_unique` ensured
     // that nothing, the element included, shares the memory that is written.
-    let called = unsafe { locked.call(set, &[], &input, || OPERATION.into()) };
+    let called = unsafe { locked.call(NO_WORK, set, &[], &input, || OPERATION.into()) };
     called.map_err(|failed| failed.error.into_kind_if_silent(ErrorKind::InvalidArgument))?;
     Ok(())
 }

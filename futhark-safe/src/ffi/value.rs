@@ -23,22 +23,20 @@
 //!
 //! The generated runtime counts references to each block of memory. Every C value that refers to
 //! a block holds one reference, as does everything inside of the context: constants, and records by
-//! way of their components. `references` in the table returns the largest count among the
-//! blocks of a value. It is exact: 1 means that this value alone refers to its memory, and 0 that it
-//! has none. Memory without a count (a literal in the program), borrowed memory and
-//! a count that has overflowed are reported as shared (`fut_count` and `fut_borrow` in
-//! `futhark-sys/c/fut_calls.h`).
+//! way of their components. `is_shared` in the table tells whether a block of a value has more than one. It is exact, but
+//! memory without a count (a literal in the program), borrowed memory and a count that has overflowed are shared too
+//! (`fut_has_other` and `fut_borrow` in `futhark-sys/c/fut_calls.h`).
 //!
 //! ## When a copy is made
 //!
 //! [`Core::call`](super::Core::call) applies [`make_unique`] to each consumed argument of an entry
 //! point or operation, `set_value` in `records` to the array whose element it sets, and `Host::elements_mut` in
-//! `array` to the array whose elements it lends for writing. A count of 0 or 1 costs one C call and no copy.
-//! With a larger count the whole value is duplicated. The copy takes the argument's place, and the other
+//! `array` to the array whose elements it lends for writing. A value that is not shared costs one C call and no copy.
+//! Otherwise the whole value is duplicated. The copy takes the argument's place, and the other
 //! owners keep the original memory:
 //!
 //! ```text
-//! make_all_unique ─▶ make_unique ─▶ references > 1 ─▶ duplicate, by Locked::call ─▶ *handle = copy   call.rs, value.rs
+//! make_all_unique ─▶ make_unique ─▶ is_shared ─▶ duplicate, by Locked::call ─▶ *handle = copy   call.rs, value.rs
 //!     ─▶ the old Handle drops ─▶ Core::free: cannot lock, since this thread holds the lock          context.rs
 //!     ─▶ the list of dropped values ─▶ Drop for Locked frees the original                           context.rs
 //! ```
@@ -77,7 +75,7 @@ use std::ptr::{self, NonNull};
 use futhark_sys::table::{self as c, FUT_FIRST_TYPE};
 
 use super::buffer::{leak_if_lost, try_vec};
-use super::context::{Core, Locked, ToFree, Transfers};
+use super::context::{Core, Locked, NO_WORK, ToFree, Transfers};
 use super::progress::Serial;
 use super::sync::Arc;
 use super::trace;
@@ -301,17 +299,17 @@ pub(super) fn make_unique(
     operation: impl Fn() -> Call,
 ) -> Result<bool> {
     let ty = handle.table_type().raw();
-    let references = ty.references.expect("every type can be counted");
+    let is_shared = ty.is_shared.expect("every type can be counted");
     let value = handle.value("consume")?;
     // SAFETY: T and L; V: the value is of this type.
-    if unsafe { references(value) } <= 1 {
+    if unsafe { is_shared(value) } == 0 {
         return Ok(false);
     }
     let duplicate = ty.duplicate.expect("every type can be duplicated");
     let mut copy: *mut c_void = ptr::null_mut();
     let out = [(&raw mut copy).cast()];
     // SAFETY: T and L; V; `copy` is the place of the result.
-    unsafe { locked.call(duplicate, &out, &[value.cast_const()], &operation) }?;
+    unsafe { locked.call(NO_WORK, duplicate, &out, &[value.cast_const()], &operation) }?;
     let copy = returned(copy, operation)?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
     let copy = unsafe { Handle::new(Arc::clone(handle.core()), copy, handle.ty(), 0) };
@@ -421,7 +419,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let mut body: Vec<u8> = try_vec(size, "store")?;
     let out = [body.as_mut_ptr().cast()];
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
-    let stored = unsafe { locked.call(store, &out, &input, || "store".into()) };
+    let stored = unsafe { locked.call(NO_WORK, store, &out, &input, || "store".into()) };
     if let Err(error) = stored {
         return Err(leak_if_lost(core.table(), body, error.into()));
     }

@@ -144,3 +144,16 @@ fn a_call_with_an_internal_wait_reports_its_own_failure() {
         assert_eq!(read::<i64>(&pending).unwrap(), [10]);
     });
 }
+
+/// A call that fails on the host waits for what is pending, so a later failure leaves the results of calls before it as they are.
+#[test]
+fn results_before_a_failure_on_the_host_are_complete() {
+    each(|ctx| {
+        let [xs, good, bad] = [&[10, 20, 30][..], &[2], &[5]].map(|data| array(ctx, data));
+        let early = call(ctx, "gather", &[&xs, &good]).unwrap();
+        ctx.call("divide_top", scalars(&[4, 0])).unwrap_err();
+        let failed = call(ctx, "gather", &[&xs, &bad]).unwrap();
+        read::<i64>(&failed).unwrap_err();
+        assert_eq!(read::<i64>(&early).unwrap(), [30]);
+    });
+}

@@ -12,6 +12,7 @@ use crate::value::{Array, Part, Value, Word};
 pub(crate) struct Call<'a> {
     pub(crate) context: &'a mut Context,
     name: &'static str,
+    is_entry_point: bool,
     inputs: &'a [Slot],
     outputs: &'a [Slot],
     input: &'a [*const c_void],
@@ -49,6 +50,7 @@ pub(crate) unsafe fn run(
             let mut call = Call {
                 context,
                 name,
+                is_entry_point: signature.is_entry_point,
                 inputs,
                 outputs,
                 input,
@@ -155,7 +157,7 @@ impl Call<'_> {
         for (i, slot) in slots.filter(|(_, slot)| is_value(slot)) {
             let ty = slot.type_ - FUT_FIRST_TYPE;
             let value = self.context.find(self.name, self.input[i], ty)?;
-            if slot.flags & FUT_CONSUMED != 0 && value.references() > 1 {
+            if slot.flags & FUT_CONSUMED != 0 && value.is_shared() {
                 return self.breach(&format!("would overwrite argument {i}, which is shared"));
             }
             if value.has_unwritten() {
@@ -173,6 +175,7 @@ impl Call<'_> {
         if self.outputs.is_empty() || !self.outputs.iter().all(is_value) {
             return self.context.wait();
         }
+        self.context.leaves = self.context.gpu && self.is_entry_point;
         Ok(())
     }
 

@@ -14,9 +14,12 @@ use crate::world::Journal;
 thread_local! {
     /// Whether this thread runs a call by `enter`, or `take_back`.
     static ENTERED: Cell<bool> = const { Cell::new(false) };
+    /// The number of the last call by `enter`.
+    static NUMBER: Cell<u32> = const { Cell::new(0) };
 }
 
-pub(crate) fn entering(call: impl FnOnce() -> i32) -> i32 {
+pub(crate) fn entering(number: Option<u32>, call: impl FnOnce() -> i32) -> i32 {
+    NUMBER.set(number.unwrap_or(NUMBER.get()));
     ENTERED.set(true);
     let status = call();
     ENTERED.set(false);
@@ -45,12 +48,14 @@ pub(crate) struct Context {
     pub(crate) constant: Array,
     /// GPU: the text of a failed computation, which the next wait reports.
     pub(crate) failing: Option<String>,
-    /// GPU: the calls with pending checks, as the table's `unchecked` returns them.
-    pub(crate) unchecked: i32,
-    /// Whether this call has waited.
-    waited: bool,
-    /// GPU: whether earlier calls had pending checks when the running call began.
-    pending: bool,
+    /// GPU: the number of outcomes so far.
+    outcomes: u64,
+    /// GPU: whether results or transfers of the last call are pending.
+    pub(crate) leaves: bool,
+    /// GPU: the numbers of the calls with pending checks.
+    checking: Vec<u32>,
+    /// GPU: how many there were when the running call began.
+    earlier: usize,
     /// GPU: transfers that the next wait completes.
     transfers: Vec<Transfer>,
     /// Lent: only plain calls are allowed.
@@ -75,9 +80,10 @@ pub(crate) enum Transfer {
 /// A failure in the table's form.
 struct Record {
     raw: c::Failure,
-    /// The text that `raw` points to.
-    /// Shared, because moving a box would invalidate the pointer in `raw`.
+    /// What `raw` points to.
+    /// Shared, because moving a box would invalidate the pointers in `raw`.
     _text: Option<Arc<CStr>>,
+    _suspects: Arc<[u32]>,
 }
 
 pub(crate) type Answer = Result<(), Failure>;
@@ -86,6 +92,8 @@ pub(crate) struct Failure {
     status: u32,
     cause: u32,
     origin: u32,
+    suspects: Vec<u32>,
+    invalidates: u64,
     code: i32,
     text: Option<String>,
 }
@@ -122,12 +130,15 @@ impl Failure {
             status: c::FUT_FAILED,
             cause: c::FUT_CAUSE_UNKNOWN,
             origin: c::FUT_OF_CALL,
+            suspects: Vec::new(),
+            invalidates: 0,
             code: 1,
             text: None,
         }
     }
 
-    fn record(self) -> Record {
+    fn record(self, started: bool) -> Record {
+        let suspects: Arc<[u32]> = self.suspects.into();
         let text = self.text.and_then(|text| CString::new(text).ok());
         let text: Option<Arc<CStr>> = text.map(Arc::from);
         let raw = c::Failure {
@@ -136,8 +147,16 @@ impl Failure {
             code: self.code,
             words: std::ptr::null(),
             text: text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr()),
+            started: started.into(),
+            suspects: suspects.as_ptr(),
+            n_suspects: suspects.len() as u32,
+            invalidates: self.invalidates,
         };
-        Record { raw, _text: text }
+        Record {
+            raw,
+            _text: text,
+            _suspects: suspects,
+        }
     }
 }
 
@@ -151,9 +170,10 @@ impl Context {
             ledger: HashMap::new(),
             constant: Array::of_ints([10, 20, 30, 40]),
             failing: None,
-            unchecked: 0,
-            waited: false,
-            pending: false,
+            outcomes: 0,
+            leaves: false,
+            checking: Vec::new(),
+            earlier: 0,
             transfers: Vec::new(),
             lent: false,
             left: None,
@@ -224,27 +244,32 @@ impl Context {
         let Err(failure) = answer else {
             return c::FUT_OK as i32;
         };
-        self.lost |= failure.status == c::FUT_LOST;
+        let (status, was_lost) = (failure.status, self.lost);
+        self.lost |= status == c::FUT_LOST;
         let other = match self.lost {
             true => None,
             false => self.wait().err(),
         };
-        let status = failure.status as i32;
-        self.failures = [Some(failure.record()), other.map(Failure::record)];
-        status
+        let refused = status == c::FUT_REFUSED || failure.cause == c::FUT_CAUSE_SIZES;
+        // The text of the cause can come with the wait.
+        let (failure, other) = match other {
+            Some(other) if status == c::FUT_FAILED && failure.text.is_none() => (other, None),
+            other => (failure, other),
+        };
+        let own = failure.record(!refused && !was_lost);
+        self.failures = [Some(own), other.map(|other| other.record(false))];
+        status as i32
     }
 
     fn begin(&mut self) {
-        self.waited = false;
-        self.pending = self.unchecked != 0;
-        if self.pending {
-            self.unchecked = 2;
-        }
+        self.leaves = false;
+        self.earlier = self.checking.len();
     }
 
     /// GPU: starts a transfer, which is complete after the next wait.
     pub(crate) fn start(&mut self, transfer: Transfer) {
         self.transfers.push(transfer);
+        self.leaves = true;
     }
 
     /// Completes the transfers.
@@ -270,34 +295,42 @@ impl Context {
 
     /// GPU: waits for pending work.
     pub(crate) fn wait(&mut self) -> Answer {
+        self.wait_for(self.earlier > 0)
+    }
+
+    fn wait_for(&mut self, can_be_earlier: bool) -> Answer {
         self.transfer();
-        let own = std::mem::take(&mut self.unchecked) == 1;
-        let origin = match (self.pending, own) {
-            (false, _) => c::FUT_OF_CALL,
-            (true, false) => c::FUT_OF_EARLIER,
-            (true, true) => c::FUT_OF_EITHER,
+        let mut suspects = std::mem::take(&mut self.checking);
+        let own = suspects.split_off(self.earlier.min(suspects.len()));
+        self.outcomes += 1;
+        (self.leaves, self.earlier) = (false, 0);
+        let Some(text) = self.failing.take() else {
+            return Ok(());
         };
-        self.waited = self.failing.is_none();
-        match self.failing.take() {
-            None => Ok(()),
-            Some(text) => Err(Failure {
-                cause: c::FUT_CAUSE_PROGRAM,
-                origin,
-                ..Failure::new(c::FUT_FAILED, 2, text)
-            }),
-        }
+        suspects.dedup();
+        suspects.retain(|number| !own.contains(number));
+        let origin = match (suspects.is_empty(), own.is_empty()) {
+            (true, _) => c::FUT_OF_CALL,
+            (false, true) => c::FUT_OF_EARLIER,
+            (false, false) => c::FUT_OF_EITHER,
+        };
+        Err(Failure {
+            cause: c::FUT_CAUSE_PROGRAM,
+            origin,
+            suspects,
+            invalidates: if can_be_earlier { self.outcomes } else { 0 },
+            ..Failure::new(c::FUT_FAILED, 2, text)
+        })
     }
 
     /// As `wait`, for the work of several plain calls.
     pub(crate) fn wait_for_plain_calls(&mut self) -> Answer {
-        self.pending = self.gpu;
-        self.unchecked = self.unchecked.min(1);
-        self.wait()
+        self.wait_for(self.gpu)
     }
 
     /// GPU: records that this call has a pending check.
     pub(crate) fn check_later(&mut self) {
-        self.unchecked = i32::from(self.gpu);
+        self.checking.extend(self.gpu.then_some(NUMBER.get()));
     }
 
     /// The value that an argument points to.
@@ -456,15 +489,13 @@ pub(crate) unsafe extern "C" fn failure(ctx: *mut c::Context, which: u32) -> *co
     unsafe { Context::alone(ctx, "failure", record) }.unwrap_or(std::ptr::null())
 }
 
-pub(crate) unsafe extern "C" fn unchecked(ctx: *mut c::Context) -> i32 {
+pub(crate) unsafe extern "C" fn pending(ctx: *mut c::Context) -> u64 {
+    let serial = |context: &mut Context| match context.leaves {
+        true => context.outcomes + 1,
+        false => 0,
+    };
     // SAFETY: T: the context lives.
-    unsafe { Context::alone(ctx, "unchecked", |context| context.unchecked) }.unwrap_or(0)
-}
-
-pub(crate) unsafe extern "C" fn waited(ctx: *mut c::Context) -> i32 {
-    // SAFETY: T: the context lives.
-    let waited = unsafe { Context::alone(ctx, "waited", |context| context.waited) };
-    waited.unwrap_or(false).into()
+    unsafe { Context::alone(ctx, "pending", serial) }.unwrap_or(0)
 }
 
 /// Waits for the device, also in a lost context, unless [`World::break_driver`](crate::World::break_driver).

@@ -84,9 +84,9 @@ pub(crate) use operation;
 
 /// # Safety
 /// `value` is a live value of the fake program.
-pub(crate) unsafe extern "C" fn references(value: *const c_void) -> i32 {
+pub(crate) unsafe extern "C" fn is_shared(value: *const c_void) -> i32 {
     // SAFETY: T and V: a live value; L: no call changes the count meanwhile.
-    unsafe { &*value.cast::<Value>() }.references()
+    unsafe { &*value.cast::<Value>() }.is_shared().into()
 }
 
 /// # Safety
@@ -239,7 +239,7 @@ pub(crate) fn index_record<const T: u32>(context: &mut Context, lists: Lists) ->
 pub(crate) fn set_record<const T: u32>(context: &mut Context, lists: Lists) -> Answer {
     context.wait()?;
     let (value, indices) = indexed::<T>(context, lists, 2)?;
-    if value.references() > 1 {
+    if value.is_shared() {
         return Err(context.breach("set would overwrite an array that is shared".into()));
     }
     let record = read(context, "set", lists.input(1), POINT)?;

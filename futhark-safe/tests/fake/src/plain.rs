@@ -23,6 +23,7 @@ pub(crate) unsafe extern "C" fn lend(
         let place = unsafe { out.read() }.cast::<*mut c::Context>();
         // SAFETY: T: the place is for a pointer.
         unsafe { place.write(ctx) };
+        context.leaves = context.gpu;
         Ok(())
     };
     // SAFETY: T: the context lives.
@@ -43,7 +44,7 @@ pub(crate) unsafe extern "C" fn take_back(ctx: *mut c::Context, code: i32) -> i3
         None => context.wait_for_plain_calls(),
     };
     // SAFETY: T: the context lives.
-    entering(|| unsafe { Context::enter(ctx, "take_back", body) })
+    entering(None, || unsafe { Context::enter(ctx, "take_back", body) })
 }
 
 /// Runs a plain call.

@@ -92,8 +92,7 @@ fn raw<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) 
     raw.context_new = Some(context::context_new::<GPU>);
     raw.context_free = Some(context::context_free);
     raw.failure = Some(context::failure);
-    raw.unchecked = Some(context::unchecked);
-    raw.waited = if GPU { Some(context::waited) } else { None };
+    raw.pending = if GPU { Some(context::pending) } else { None };
     raw.drain = Some(context::drain);
     raw.enter = Some(enter);
     raw.sync = Some(wait);
@@ -109,13 +108,14 @@ fn raw<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) 
 
 unsafe extern "C" fn enter(
     call: CallFn,
+    number: u32,
     ctx: *mut c::Context,
     out: *const *mut std::ffi::c_void,
     input: *const *const std::ffi::c_void,
 ) -> i32 {
     let call = call.expect("a function of the table");
     // SAFETY: T: these are the arguments of the function.
-    context::entering(|| unsafe { call(ctx, out, input) })
+    context::entering(Some(number), || unsafe { call(ctx, out, input) })
 }
 
 unsafe extern "C" fn wait(

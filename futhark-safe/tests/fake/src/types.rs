@@ -7,7 +7,7 @@ use futhark_sys::table::{self as c, FUT_FIRST_TYPE, RawType};
 use crate::context::Context;
 use crate::operations::{
     Lists, columns, create, create_columns, create_records, duplicate, free, index, index_record,
-    operation, raw_memory, references, restore, set_record, shape, store, stored_size, values,
+    is_shared, operation, raw_memory, restore, set_record, shape, store, stored_size, values,
 };
 
 /// A type. The table has them sorted by name.
@@ -112,7 +112,7 @@ fn raw<const T: u32>() -> RawType {
     let mut raw: RawType = unsafe { std::mem::zeroed() };
     raw.name = ty.name.as_ptr();
     raw.rank = ty.rank() as u32;
-    raw.references = Some(references);
+    raw.is_shared = Some(is_shared);
     raw.free = Some(free::<T>);
     raw.duplicate = operation!(duplicate, T);
     match ty.kind {

@@ -55,10 +55,9 @@ impl Value {
         self.parts.iter().filter_map(Part::array)
     }
 
-    /// The largest reference count, as for the table's `references`.
-    pub(crate) fn references(&self) -> i32 {
-        let counts = self.arrays().map(|array| Rc::strong_count(&array.memory));
-        counts.max().unwrap_or(0) as i32
+    pub(crate) fn is_shared(&self) -> bool {
+        self.arrays()
+            .any(|array| Rc::strong_count(&array.memory) > 1)
     }
 
     pub(crate) fn is_invalid(&self) -> bool {

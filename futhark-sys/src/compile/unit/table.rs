@@ -22,7 +22,7 @@ pub(super) fn write(unit: &Unit<'_>, functions: &str, types: &str) -> String {
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
          .device = fut_device,\n  .devices = fut_devices,\n  \
          .device_source = fut_device_source,\n  .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
-         .failure = fut_context_failure,\n  .unchecked = fut_context_unchecked,\n  .waited = fut_context_waited,\n  .drain = fut_drain,\n  .enter = fut_enter,\n  .sync = fut_context_sync,\n  \
+         .failure = fut_context_failure,\n  .pending = fut_context_pending,\n  .drain = fut_drain,\n  .enter = fut_enter,\n  .sync = fut_context_sync,\n  \
          .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
          .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .memory = fut_memory_use,\n  \
          .context_device = fut_context_device,\n  .command_queue = fut_command_queue,\n  .free_text = fut_free_text,\n  \

@@ -35,7 +35,7 @@ pub(super) fn write(unit: &Unit<'_>) -> (String, String) {
                 &mut of_opaque
             }
             None => {
-                rows += "   .kind = FUT_ARRAY, .references = fut_references_of_array,\n";
+                rows += "   .kind = FUT_ARRAY, .is_shared = fut_is_shared_array,\n";
                 &mut of_arrays
             }
         };
@@ -130,10 +130,10 @@ fn opaque_type(unit: &Unit<'_>, ty: &Type) -> (String, String) {
         "   .kind = FUT_OPAQUE, .coverage = FUT_COVERAGE_{coverage}, .n_components = {n}u, .components = {components},\n"
     );
     if n_parts > 0 {
-        c += &format!("FUT_REFERENCES({ident})\n");
-        members += &format!("   .references = fut_references_{ident},\n");
+        c += &format!("FUT_IS_SHARED({ident})\n");
+        members += &format!("   .is_shared = fut_is_shared_{ident},\n");
     } else {
-        members += "   .references = fut_no_references,\n";
+        members += "   .is_shared = fut_is_not_shared,\n";
     }
     if !unit.program.backend.is_gpu() && layouts.columns(&generated.source, ty).is_some() {
         c += &format!("FUT_WRAP_COLUMNS({ident})\n");
