@@ -152,7 +152,7 @@ static __attribute__((noinline)) int32_t fut_enter(fut_call call, uint32_t numbe
   FUT_NUMBER(c, number)
   int32_t status = call(c, out, in);
   FUT_RECORD(c, status)
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return status;
 }
 FUT_BEGIN_OURS
@@ -270,7 +270,7 @@ static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t stat
   fut_self.zero = false;
   if (c->text.length != 0)
     fut_flush_text(&c->text);
-  fut_pop_guard();
+  fut_pop_guard(fut_self.guard);
   return status;
 }
 
@@ -305,7 +305,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
   c->idle_lock = &c->ctx->lock;
 #endif
   int32_t status = fut_leave(c, 0);
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return status;
 }
 
@@ -347,7 +347,7 @@ static int32_t fut_context_stop(struct fut_context *c) {
   FUT_DEVICE_ONCE()
   futhark_context_free(c->ctx);
   futhark_context_config_free(c->cfg);
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return FUT_OK;
 }
 
@@ -542,6 +542,6 @@ static int32_t fut_take_back(struct fut_context *c, int32_t code) {
 #endif
   int32_t status = fut_leave(c, rc);
   FUT_RECORD(c, status)
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return status;
 }

@@ -460,7 +460,7 @@ static char *fut_add_all_devices(void) {
 static int32_t fut_list_devices(struct fut_context *c, char **text) {
   FUT_ENTER(c)
   *text = fut_add_all_devices();
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return FUT_OK;
 }
 
@@ -518,7 +518,7 @@ static int32_t fut_choose_device(struct fut_context *c, const struct fut_setting
   free(ctx->error);
   free(ctx);
   futhark_context_config_free(c->cfg);
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return FUT_OK;
 }
 
@@ -553,7 +553,7 @@ static int32_t fut_copy_source(struct fut_context *c, char **text) {
   c->cfg = futhark_context_config_new();
   *text = fut_text("%s", futhark_context_config_get_program(c->cfg));
   futhark_context_config_free(c->cfg);
-  fut_pop_guard();
+  fut_pop_guard(&fut_guard_here);
   return FUT_OK;
 }
 

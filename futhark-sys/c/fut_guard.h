@@ -208,6 +208,7 @@ struct fut_context {
 struct fut_guard {
   jmp_buf target;
   struct fut_guard *outer;
+  struct fut_guard **innermost;  // of this thread: to look it up takes a call in a shared library
   struct fut_context *context;
 #if FUT_HAS_CURRENT
   struct fut_current current;  // before the call
@@ -460,25 +461,26 @@ static __attribute__((noinline)) int32_t fut_refuse(struct fut_context *c) {
   struct fut_guard fut_guard_here FUT_NOT_ZEROED; \
   if (FUT_UNLIKELY(fut_is_closed(c)))           \
     return fut_refuse(c);                       \
-  fut_guard_here.outer = fut_self.guard;        \
+  fut_guard_here.innermost = &fut_self.guard;   \
+  fut_guard_here.outer = *fut_guard_here.innermost; \
   fut_guard_here.context = (c);                 \
-  fut_self.guard = &fut_guard_here;             \
+  *fut_guard_here.innermost = &fut_guard_here;  \
   FUT_DEVICE_BEFORE()                           \
   if (FUT_UNLIKELY(FUT_SETJMP(fut_guard_here.target) != 0)) \
     return fut_after_jump(c);                   \
   FUT_BEGIN(c)                                  \
   FUT_DEVICE_OF(c)
 
-FUT_INLINE void fut_pop_guard(void) {
+FUT_INLINE void fut_pop_guard(struct fut_guard *guard) {
   FUT_CALL_ENDS();
 #if FUT_HAS_CURRENT
-  fut_device_after(fut_self.guard->current);
+  fut_device_after(guard->current);
 #endif
-  fut_self.guard = fut_self.guard->outer;
+  *guard->innermost = guard->outer;
 }
 
 static int32_t fut_after_jump(struct fut_context *c) {
-  fut_pop_guard();
+  fut_pop_guard(fut_self.guard);
   fut_self.n_held = 0;
   fut_self.wanted = 0;
   fut_self.zero = false;

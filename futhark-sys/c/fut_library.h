@@ -72,6 +72,7 @@ struct futhark_context {
   bool closed;                // by futhark_context_free
   bool ended;                 // closed, and without handles
   bool quiet;                 // closed, with handles
+  bool at_rest;               // atomic: of a host backend, where no work is pending; neither closed nor lost
   const char *why;            // why the start has failed, malloc'ed
   struct futhark_context *next;  // of the ended ones
   uint32_t forks;             // `fut_forks` when it was created
@@ -213,9 +214,17 @@ static int fut_ended(struct futhark_context *ctx, int32_t status) {
   return code;
 }
 
-// A call of an operation that leaves no work pending.
+// Calls function `number` of the table.
+static int32_t fut_enter_as(uint32_t number, struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
+  int32_t status = ctx->table->enter(call, number, ctx->inner, out, in);
+  if (status == FUT_LOST)
+    __atomic_store_n(&ctx->at_rest, false, __ATOMIC_RELAXED);
+  return status;
+}
+
+// Calls an operation that leaves no work pending.
 static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
-  return ctx->table->enter(call, UINT32_MAX, ctx->inner, out, in);
+  return fut_enter_as(UINT32_MAX, ctx, call, out, in);
 }
 
 // The number of the outcome on which the results of the last call depend.
@@ -323,11 +332,18 @@ static struct fut_handle *fut_lookup(const struct futhark_context *ctx, const vo
   return NULL;
 }
 
-// The live handle of this type; NULL after an error. `what` describes the argument.
-static struct fut_handle *fut_find(struct futhark_context *ctx, uint32_t type, const void *pointer, const char *what) {
+// The live handle of this type; NULL: the pointer denotes none.
+static struct fut_handle *fut_live(const struct futhark_context *ctx, uint32_t type, const void *pointer) {
   struct fut_handle *handle = fut_lookup(ctx, pointer);
-  if (handle != NULL && handle->state == FUT_LIVE && handle->type == type)
+  return handle != NULL && handle->state == FUT_LIVE && handle->type == type ? handle : NULL;
+}
+
+// The same; NULL after an error. `what` describes the argument.
+static struct fut_handle *fut_find(struct futhark_context *ctx, uint32_t type, const void *pointer, const char *what) {
+  struct fut_handle *handle = fut_live(ctx, type, pointer);
+  if (handle != NULL)
     return handle;
+  handle = fut_lookup(ctx, pointer);
   const char *expected = fut_type(ctx, type)->name;
   if (pointer == NULL)
     fut_error(ctx, FUT_CODE_PROGRAM, "%s is NULL; expected a value of type %s", what, expected);
@@ -426,60 +442,58 @@ static int fut_copy(struct futhark_context *ctx, const struct fut_handle *handle
 
 // --- Entry points, and operations on values --------------------------------------------------
 
-// What `fut_call_in` needs for an argument.
-struct fut_argument {
-  struct fut_handle *handle;  // NULL: a scalar
-  void *copy;                 // passed in place of the value
-};
-
-static bool fut_find_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
-                               struct fut_argument *arguments) {
+// Looks up the arguments that are values. Returns the flags of all parameters, or -1 after an error.
+static int64_t fut_find_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
+                                  struct fut_handle **handles) {
+  uint32_t flags = 0;
   for (uint32_t i = 0; i < f->n_in; i++) {
-    arguments[i] = (struct fut_argument){0};
-    if (f->in[i].type < FUT_FIRST_TYPE)
+    bool is_value = f->in[i].type >= FUT_FIRST_TYPE;
+    uint32_t type = f->in[i].type - FUT_FIRST_TYPE;
+    handles[i] = is_value ? fut_live(ctx, type, in[i]) : NULL;
+    if (!is_value)
       continue;
-    struct fut_handle *handle = fut_lookup(ctx, in[i]);
-    if (handle == NULL || handle->state != FUT_LIVE || handle->type != f->in[i].type - FUT_FIRST_TYPE) {
+    if (handles[i] == NULL) {
       char what[300];
       const char *name = f->in[i].name;
       snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
-      (void)fut_find(ctx, f->in[i].type - FUT_FIRST_TYPE, in[i], what);
-      return false;
+      (void)fut_find(ctx, type, in[i], what);
+      return -1;
     }
-    arguments[i].handle = handle;
-    in[i] = handle->value;
+    in[i] = handles[i]->value;
+    flags |= f->in[i].flags;
   }
-  return true;
+  return flags;
 }
 
-// Copies what the call would overwrite in other values.
+// Copies what the call would overwrite in other values. `copies[i]` is passed in place of argument i.
 static int fut_copy_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
-                              struct fut_argument *arguments) {
+                              struct fut_handle *const *handles, void **copies) {
+  memset(copies, 0, f->n_in * sizeof *copies);
   for (uint32_t i = 0; i < f->n_in; i++) {
     if (!(f->in[i].flags & FUT_CONSUMED))
       continue;
-    bool shared = fut_is_shared(ctx, arguments[i].handle);
+    bool shared = fut_is_shared(ctx, handles[i]);
     for (uint32_t j = 0; j < f->n_in; j++)
-      shared |= j != i && arguments[j].handle == arguments[i].handle;
-    int code = shared ? fut_copy(ctx, arguments[i].handle, &arguments[i].copy) : 0;
+      shared |= j != i && handles[j] == handles[i];
+    int code = shared ? fut_copy(ctx, handles[i], &copies[i]) : 0;
     if (code != 0)
       return code;
     if (shared)
-      in[i] = arguments[i].copy;
+      in[i] = copies[i];
   }
   return 0;
 }
 
 // Frees copies, and, if the call has started, the values that it consumed. A result often has the memory of one: while both
 // exist, the next call that consumes the result would copy it.
-static void fut_end_arguments(struct futhark_context *ctx, const struct fut_function *f, struct fut_argument *arguments,
-                              bool started) {
+static void fut_end_arguments(struct futhark_context *ctx, const struct fut_function *f, struct fut_handle *const *handles,
+                              void *const *copies, bool started) {
   for (uint32_t i = 0; i < f->n_in; i++) {
-    struct fut_handle *handle = arguments[i].handle;
+    struct fut_handle *handle = handles[i];
     if (!(f->in[i].flags & FUT_CONSUMED))
       continue;
-    if (arguments[i].copy != NULL)
-      (void)fut_release(ctx, handle->type, arguments[i].copy);
+    if (copies[i] != NULL)
+      (void)fut_release(ctx, handle->type, copies[i]);
     if (started && handle->state == FUT_LIVE) {
       (void)fut_release(ctx, handle->type, handle->value);
       handle->value = NULL;
@@ -488,36 +502,42 @@ static void fut_end_arguments(struct futhark_context *ctx, const struct fut_func
   }
 }
 
-static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in) {
+// `room`: two pointers for each result and each argument.
+static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in, void **room) {
   const struct fut_function *f = &ctx->table->functions[number];
-  struct fut_argument arguments[f->n_in + 1];
-  void *values[f->n_out + 1];
-  void *places[f->n_out + 1];
+  void **values = room, **places = values + f->n_out, **copies = places + f->n_out;
+  struct fut_handle **handles = (struct fut_handle **)(copies + f->n_in);
+  uint32_t n_values = 0;
   for (uint32_t i = 0; i < f->n_out; i++) {
     if (out[i] == NULL)
       return fut_error(ctx, FUT_CODE_PROGRAM, "%s: the pointer to result %u is NULL", f->label, i);
+    bool is_value = f->out[i].type >= FUT_FIRST_TYPE;
     values[i] = NULL;
-    places[i] = f->out[i].type < FUT_FIRST_TYPE ? out[i] : &values[i];
+    places[i] = is_value ? &values[i] : out[i];
+    n_values += is_value;
   }
-  if (!fut_find_arguments(ctx, f, in, arguments))
+  int64_t flags = fut_find_arguments(ctx, f, in, handles);
+  if (flags < 0)
     return FUT_CODE_PROGRAM;
-  if (!fut_reserve(ctx, f->n_out))
+  if (n_values > 0 && !fut_reserve(ctx, n_values))
     return FUT_CODE_MEMORY;
-  int code = fut_copy_arguments(ctx, f, in, arguments);
+  bool consumes = flags & FUT_CONSUMED;
+  int code = consumes ? fut_copy_arguments(ctx, f, in, handles, copies) : 0;
   bool started = false;
   uint64_t made = 0;
   if (code == 0) {
-    int32_t status = ctx->table->enter(f->call, number, ctx->inner, places, in);
-    made = fut_pending(ctx);
-    // A part, or a whole, has the memory of what it was made of.
-    for (uint32_t i = 0; i < f->n_in; i++)
-      if (arguments[i].handle != NULL && arguments[i].handle->made > made)
-        made = arguments[i].handle->made;
+    int32_t status = fut_enter_as(number, ctx, f->call, places, in);
     started = status == FUT_OK || ctx->table->failure(ctx->inner, 0)->started;
+    // A part, or a whole, depends on what it was made of.
+    made = n_values == 0 || status != FUT_OK ? 0 : fut_pending(ctx);
+    for (uint32_t i = 0; n_values > 0 && i < f->n_in; i++)
+      if (handles[i] != NULL && handles[i]->made > made)
+        made = handles[i]->made;
     code = fut_ended(ctx, status);
   }
-  fut_end_arguments(ctx, f, arguments, started);
-  for (uint32_t i = 0; code == 0 && i < f->n_out; i++)
+  if (consumes)
+    fut_end_arguments(ctx, f, handles, copies, started);
+  for (uint32_t i = 0; code == 0 && n_values > 0 && i < f->n_out; i++)
     if (f->out[i].type >= FUT_FIRST_TYPE) {
       struct fut_handle *handle = fut_take(ctx, f->out[i].type - FUT_FIRST_TYPE, values[i]);
       handle->made = made;
@@ -526,8 +546,8 @@ static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const
   return code;
 }
 
-static int fut_call_function(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in) {
-  FUT_LOCKED(ctx, fut_call_in(ctx, number, out, in))
+static int fut_call_function(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in, void **room) {
+  FUT_LOCKED(ctx, fut_call_in(ctx, number, out, in, room))
 }
 
 // --- Functions of types -------------------------------------------------------------------

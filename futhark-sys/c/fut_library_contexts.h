@@ -249,6 +249,7 @@ struct futhark_context *futhark_context_new(struct futhark_context_config *cfg) 
   char *why = cfg->refused != NULL ? strdup(cfg->refused) : fut_start_any(ctx, cfg);
   if (ctx->inner != NULL) {
     free(why);
+    ctx->at_rest = ctx->table->pending == NULL;
     return ctx;
   }
   ctx->why = why;
@@ -264,6 +265,7 @@ void futhark_context_free(struct futhark_context *ctx) {
   if (fut_is_unusable(ctx))
     return;
   pthread_mutex_lock(&ctx->lock);
+  __atomic_store_n(&ctx->at_rest, false, __ATOMIC_RELAXED);
   ctx->closed = true;
   ctx->quiet = ctx->n_handles != 0;
   fut_unlock(ctx);
@@ -297,7 +299,11 @@ char *futhark_context_get_error(struct futhark_context *ctx) {
 static int fut_sync_in(struct futhark_context *ctx) {
   return fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL));
 }
-int futhark_context_sync(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_sync_in(ctx)) }
+int futhark_context_sync(struct futhark_context *ctx) {
+  if (!fut_is_unusable(ctx) && __atomic_load_n(&ctx->at_rest, __ATOMIC_RELAXED))
+    return 0;
+  FUT_LOCKED(ctx, fut_sync_in(ctx))
+}
 
 static int fut_clear_in(struct futhark_context *ctx) {
   return fut_ended(ctx, fut_enter(ctx, ctx->table->clear_caches, NULL, NULL));

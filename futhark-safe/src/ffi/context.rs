@@ -513,8 +513,8 @@ impl Locked<'_> {
         self.state.progress.release(to_free.serial);
         let ty = &self.core.table.types()[to_free.ty as usize];
         let free = ty.raw().free.expect("every type can be freed");
-        // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
         let value = [to_free.value.as_ptr().cast_const()];
+        // SAFETY: T and L; V: the value is of this type, and its handle was dropped.
         let result = unsafe { self.call(NO_WORK, free, &[], &value, || "free".into()) };
         if let Err(error) = result {
             self.defer(error.into());

@@ -476,16 +476,17 @@ fn call(number: usize, prototype: &Prototype) -> String {
         true => "NULL".to_owned(),
         false => all.join(", "),
     };
+    let room = 2 * (out.len() + arguments.len()).max(1);
     body += &format!(
-        "  void *const fut_out[] = {{{}}};\n  const void *fut_in[] = {{{}}};\n  ",
+        "  void *fut_room[{room}], *const fut_out[] = {{{}}};\n  const void *fut_in[] = {{{}}};\n  ",
         list(out),
         list(arguments)
     );
     body += &match returns_variant {
         true => format!(
-            "(void)fut_call_function(ctx, {number}, fut_out, fut_in);\n  return fut_variant;\n"
+            "(void)fut_call_function(ctx, {number}, fut_out, fut_in, fut_room);\n  return fut_variant;\n"
         ),
-        false => format!("return fut_call_function(ctx, {number}, fut_out, fut_in);\n"),
+        false => format!("return fut_call_function(ctx, {number}, fut_out, fut_in, fut_room);\n"),
     };
     body
 }

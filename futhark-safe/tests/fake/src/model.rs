@@ -37,7 +37,7 @@ impl Careless {
     fn call(&self, call: CallFn, out: &[*mut c_void], input: &[*const c_void]) -> i32 {
         let enter = self.table.raw().enter.unwrap();
         // SAFETY: the fake program looks up every value in its ledger before it follows it.
-        unsafe { enter(call, self.ctx, out.as_ptr(), input.as_ptr()) }
+        unsafe { enter(call, 0, self.ctx, out.as_ptr(), input.as_ptr()) }
     }
 
     /// Calls a function whose one result is a value; null if it fails.
