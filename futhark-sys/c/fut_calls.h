@@ -241,6 +241,68 @@ static int32_t fut_is_not_shared(const void *value) {
   return 0;
 }
 
+// --- Consumption ------------------------------------------------------------------------
+
+struct fut_consuming {
+  const struct fut_table *table;
+  const struct fut_function *function;
+  const void **copies;  // of its arguments
+};
+
+static const struct fut_type *fut_type_of(const struct fut_consuming *call, uint32_t i) {
+  return &call->table->types[call->function->in[i].type - FUT_FIRST_TYPE];
+}
+
+// Whether the call would change another value when it overwrites argument i.
+static bool fut_must_copy(const struct fut_consuming *call, const void *const *in, uint32_t i) {
+  if (!(call->function->in[i].flags & FUT_CONSUMED))
+    return false;
+  bool again = false;
+  for (uint32_t j = 0; j < call->function->n_in; j++)
+    again |= j != i && in[j] == in[i];
+  return again || fut_type_of(call, i)->is_shared(in[i]);
+}
+
+// The copies are freed before anything else counts references: results often have the memory of one.
+FUT_WRAPPER(fut_call_consuming) {
+  const struct fut_consuming consuming = *c->consuming;
+  const struct fut_function *f = consuming.function;
+  const void *own[f->n_in + 1];
+  int32_t status = FUT_OK;
+  memset(consuming.copies, 0, f->n_in * sizeof *consuming.copies);
+  for (uint32_t i = 0; status == FUT_OK && i < f->n_in; i++) {
+    own[i] = in[i];
+    if (!fut_must_copy(&consuming, in, i))
+      continue;
+    void *place = &consuming.copies[i];
+    status = fut_type_of(&consuming, i)->duplicate(c, &place, &in[i]);
+    own[i] = consuming.copies[i];
+    if (status != FUT_OK)
+      c->failures[0].started = 0;
+  }
+  if (status == FUT_OK)
+    status = f->call(c, out, own);
+  for (uint32_t i = 0; i < f->n_in; i++)
+    if (consuming.copies[i] != NULL) {
+      const fut_call release = fut_type_of(&consuming, i)->free;
+      const void *copy = consuming.copies[i];
+      c->settling = 1;  // keeps the recorded failure
+      (void)release(c, NULL, &copy);
+      c->settling = 0;
+    }
+  return status;
+}
+
+static int32_t fut_call_function(const struct fut_table *table, uint32_t number, struct fut_context *c, void *const *out,
+                                 const void *const *in, const void **copies) {
+  const struct fut_function *f = &table->functions[number];
+  if (!(f->flags & FUT_CONSUMES))
+    return fut_enter(f->call, number, c, out, in);
+  const struct fut_consuming consuming = {table, f, copies};
+  c->consuming = &consuming;
+  return fut_enter(fut_call_consuming, number, c, out, in);
+}
+
 // --- The lifetime of a context --------------------------------------------------------------
 
 // Frees a context whose initialisation failed. Takes ownership of `words`.

@@ -203,6 +203,7 @@ struct fut_context {
   struct fut_current before_lending;  // on the thread that lends the context
 #endif
   int borrowed;    // the reference count of all borrowed memory, see fut_borrow
+  const struct fut_consuming *consuming;  // the running call of fut_call_consuming
 };
 
 struct fut_guard {

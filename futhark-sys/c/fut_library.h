@@ -214,9 +214,8 @@ static int fut_ended(struct futhark_context *ctx, int32_t status) {
   return code;
 }
 
-// Calls function `number` of the table.
-static int32_t fut_enter_as(uint32_t number, struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
-  int32_t status = ctx->table->enter(call, number, ctx->inner, out, in);
+// What a call has returned.
+static int32_t fut_entered(struct futhark_context *ctx, int32_t status) {
   if (status == FUT_LOST)
     __atomic_store_n(&ctx->at_rest, false, __ATOMIC_RELAXED);
   return status;
@@ -224,7 +223,7 @@ static int32_t fut_enter_as(uint32_t number, struct futhark_context *ctx, fut_ca
 
 // Calls an operation that leaves no work pending.
 static int32_t fut_enter(struct futhark_context *ctx, fut_call call, void *const *out, const void *const *in) {
-  return fut_enter_as(UINT32_MAX, ctx, call, out, in);
+  return fut_entered(ctx, ctx->table->enter(call, UINT32_MAX, ctx->inner, out, in));
 }
 
 // The number of the outcome on which the results of the last call depend.
@@ -442,10 +441,9 @@ static int fut_copy(struct futhark_context *ctx, const struct fut_handle *handle
 
 // --- Entry points, and operations on values --------------------------------------------------
 
-// Looks up the arguments that are values. Returns the flags of all parameters, or -1 after an error.
-static int64_t fut_find_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
-                                  struct fut_handle **handles) {
-  uint32_t flags = 0;
+// Looks up the arguments that are values. False after an error.
+static bool fut_find_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
+                               struct fut_handle **handles) {
   for (uint32_t i = 0; i < f->n_in; i++) {
     bool is_value = f->in[i].type >= FUT_FIRST_TYPE;
     uint32_t type = f->in[i].type - FUT_FIRST_TYPE;
@@ -457,55 +455,29 @@ static int64_t fut_find_arguments(struct futhark_context *ctx, const struct fut_
       const char *name = f->in[i].name;
       snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
       (void)fut_find(ctx, type, in[i], what);
-      return -1;
+      return false;
     }
     in[i] = handles[i]->value;
-    flags |= f->in[i].flags;
   }
-  return flags;
+  return true;
 }
 
-// Copies what the call would overwrite in other values. `copies[i]` is passed in place of argument i.
-static int fut_copy_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
-                              struct fut_handle *const *handles, void **copies) {
-  memset(copies, 0, f->n_in * sizeof *copies);
-  for (uint32_t i = 0; i < f->n_in; i++) {
-    if (!(f->in[i].flags & FUT_CONSUMED))
-      continue;
-    bool shared = fut_is_shared(ctx, handles[i]);
-    for (uint32_t j = 0; j < f->n_in; j++)
-      shared |= j != i && handles[j] == handles[i];
-    int code = shared ? fut_copy(ctx, handles[i], &copies[i]) : 0;
-    if (code != 0)
-      return code;
-    if (shared)
-      in[i] = copies[i];
-  }
-  return 0;
-}
-
-// Frees copies, and, if the call has started, the values that it consumed. A result often has the memory of one: while both
-// exist, the next call that consumes the result would copy it.
-static void fut_end_arguments(struct futhark_context *ctx, const struct fut_function *f, struct fut_handle *const *handles,
-                              void *const *copies, bool started) {
-  for (uint32_t i = 0; i < f->n_in; i++) {
-    struct fut_handle *handle = handles[i];
-    if (!(f->in[i].flags & FUT_CONSUMED))
-      continue;
-    if (copies[i] != NULL)
-      (void)fut_release(ctx, handle->type, copies[i]);
-    if (started && handle->state == FUT_LIVE) {
-      (void)fut_release(ctx, handle->type, handle->value);
-      handle->value = NULL;
-      handle->state = FUT_SPENT;
+// Frees the values that a call has consumed. A result often has the memory of one: while both exist, the next call that consumes
+// the result would copy it.
+static void fut_spend(struct futhark_context *ctx, const struct fut_function *f, struct fut_handle *const *handles) {
+  for (uint32_t i = 0; i < f->n_in; i++)
+    if ((f->in[i].flags & FUT_CONSUMED) && handles[i]->state == FUT_LIVE) {
+      (void)fut_release(ctx, handles[i]->type, handles[i]->value);
+      handles[i]->value = NULL;
+      handles[i]->state = FUT_SPENT;
     }
-  }
 }
 
 // `room`: two pointers for each result and each argument.
 static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in, void **room) {
   const struct fut_function *f = &ctx->table->functions[number];
-  void **values = room, **places = values + f->n_out, **copies = places + f->n_out;
+  void **values = room, **places = values + f->n_out;
+  const void **copies = (const void **)(places + f->n_out);
   struct fut_handle **handles = (struct fut_handle **)(copies + f->n_in);
   uint32_t n_values = 0;
   for (uint32_t i = 0; i < f->n_out; i++) {
@@ -516,27 +488,20 @@ static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const
     places[i] = is_value ? &values[i] : out[i];
     n_values += is_value;
   }
-  int64_t flags = fut_find_arguments(ctx, f, in, handles);
-  if (flags < 0)
+  if (!fut_find_arguments(ctx, f, in, handles))
     return FUT_CODE_PROGRAM;
   if (n_values > 0 && !fut_reserve(ctx, n_values))
     return FUT_CODE_MEMORY;
-  bool consumes = flags & FUT_CONSUMED;
-  int code = consumes ? fut_copy_arguments(ctx, f, in, handles, copies) : 0;
-  bool started = false;
-  uint64_t made = 0;
-  if (code == 0) {
-    int32_t status = fut_enter_as(number, ctx, f->call, places, in);
-    started = status == FUT_OK || ctx->table->failure(ctx->inner, 0)->started;
-    // A part, or a whole, depends on what it was made of.
-    made = n_values == 0 || status != FUT_OK ? 0 : fut_pending(ctx);
-    for (uint32_t i = 0; n_values > 0 && i < f->n_in; i++)
-      if (handles[i] != NULL && handles[i]->made > made)
-        made = handles[i]->made;
-    code = fut_ended(ctx, status);
-  }
-  if (consumes)
-    fut_end_arguments(ctx, f, handles, copies, started);
+  int32_t status = fut_entered(ctx, ctx->table->call(ctx->table, number, ctx->inner, places, in, copies));
+  bool started = status == FUT_OK || ctx->table->failure(ctx->inner, 0)->started;
+  // A part, or a whole, depends on what it was made of.
+  uint64_t made = n_values == 0 || status != FUT_OK ? 0 : fut_pending(ctx);
+  for (uint32_t i = 0; n_values > 0 && i < f->n_in; i++)
+    if (handles[i] != NULL && handles[i]->made > made)
+      made = handles[i]->made;
+  int code = fut_ended(ctx, status);
+  if ((f->flags & FUT_CONSUMES) && started)
+    fut_spend(ctx, f, handles);
   for (uint32_t i = 0; code == 0 && n_values > 0 && i < f->n_out; i++)
     if (f->out[i].type >= FUT_FIRST_TYPE) {
       struct fut_handle *handle = fut_take(ctx, f->out[i].type - FUT_FIRST_TYPE, values[i]);

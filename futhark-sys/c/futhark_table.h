@@ -68,10 +68,11 @@
 #define FUT_COVERAGE_ABSTRACT 3u  // no: a type without a structure in the manifest
 
 // Flags of `struct fut_slot`.
-#define FUT_CONSUMED 1u // the call may overwrite the argument: its type is unique in the manifest (`*[]f32`)
+#define FUT_CONSUMED 1u // the call may overwrite the argument: its type is unique in the manifest (`*[]f32`); see `call`
 
 // Flags of `struct fut_function`.
 #define FUT_ENTRY_POINT 1u
+#define FUT_CONSUMES 2u // a parameter has FUT_CONSUMED
 
 // Flags of `struct fut_table`.
 #define FUT_HARDENED 1u // sizes and divisions are checked, and bounds that the Futhark compiler does not check
@@ -266,6 +267,11 @@ struct fut_table {
   // Calls a function of the table. A fatal failure ends the call and not the process. `number`: any by which the caller
   // knows the call, if its work fails later.
   int32_t (*enter)(fut_call call, uint32_t number, struct fut_context *ctx, void *const *out, const void *const *in);
+  // The same for functions[number]. An argument that the function consumes and whose memory is shared is copied, so that no
+  // other value changes; so is one that is passed twice. `copies` has a place for each parameter, and is NULL for a function
+  // without FUT_CONSUMES; afterwards it is not NULL for each argument that was copied.
+  int32_t (*call)(const struct fut_table *table, uint32_t number, struct fut_context *ctx, void *const *out,
+                  const void *const *in, const void **copies);
 
   // Waits for all work. Transfers with `later` are complete when it returns FUT_OK. After any other
   // result but FUT_LOST, the device no longer accesses their memory. So it is after every call that

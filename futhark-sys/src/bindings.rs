@@ -37,6 +37,7 @@ pub const FUT_COVERAGE_SUM: u32 = 2;
 pub const FUT_COVERAGE_ABSTRACT: u32 = 3;
 pub const FUT_CONSUMED: u32 = 1;
 pub const FUT_ENTRY_POINT: u32 = 1;
+pub const FUT_CONSUMES: u32 = 2;
 pub const FUT_HARDENED: u32 = 1;
 pub const FUT_GPU: u32 = 2;
 pub const FUT_PARTIAL: u32 = 4;
@@ -210,6 +211,16 @@ pub struct Raw {
             ctx: *mut Context,
             out: *const *mut ::core::ffi::c_void,
             in_: *const *const ::core::ffi::c_void,
+        ) -> i32,
+    >,
+    pub call: ::core::option::Option<
+        unsafe extern "C" fn(
+            table: *const Raw,
+            number: u32,
+            ctx: *mut Context,
+            out: *const *mut ::core::ffi::c_void,
+            in_: *const *const ::core::ffi::c_void,
+            copies: *mut *const ::core::ffi::c_void,
         ) -> i32,
     >,
     pub sync: CallFn,

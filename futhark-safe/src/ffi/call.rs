@@ -4,14 +4,14 @@ use std::ffi::c_void;
 use std::ptr;
 
 use futhark_manifest::ElemType;
-use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_FIRST_TYPE};
+use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_CONSUMES, FUT_FIRST_TYPE};
 
 use super::array::describe;
 use super::context::{Core, Failed, Locked};
 use super::progress::Serial;
 use super::sync::Arc;
 use super::trace::{self, Copied};
-use super::value::{Handle, make_unique, returned};
+use super::value::{Handle, returned};
 use crate::elem::Scalar8;
 use crate::error::{Error, ErrorKind, Result, counted};
 
@@ -79,6 +79,14 @@ impl Input<'_> {
     }
 }
 
+/// What a call gives to the C side.
+struct Lists<'l> {
+    arguments: &'l mut [*const c_void],
+    /// Not null after the call: the argument was copied.
+    copies: &'l mut [*const c_void],
+    places: &'l mut [*mut c_void],
+}
+
 /// A result of a call, empty before it.
 pub struct Output {
     ty: u32,
@@ -140,7 +148,7 @@ impl Output {
 impl Core {
     /// Calls function number `function` of the table.
     ///
-    /// Consumed arguments that share memory with other values are copied first (see `value`).
+    /// The C side copies consumed arguments that share memory with other values (see `value`).
     /// Those passed by value are freed when `inputs` is dropped (`Drop for Handle`, `Core::free`), without the lock, also on
     /// errors; those [through `&mut`](Input::ConsumedByMut) under the lock (`spend`), unless the call is refused before it
     /// starts.
@@ -155,8 +163,12 @@ impl Core {
         mut inputs: [Input<'_>; IN],
         outputs: &mut [&mut Output; OUT],
     ) -> Result<()> {
-        let (arguments, places) = (&mut [ptr::null(); IN], &mut [ptr::null_mut(); OUT]);
-        Core::call_with(core, function, &mut inputs, outputs, arguments, places)
+        let lists = Lists {
+            arguments: &mut [ptr::null(); IN],
+            copies: &mut [ptr::null(); IN],
+            places: &mut [ptr::null_mut(); OUT],
+        };
+        Core::call_with(core, function, &mut inputs, outputs, lists)
     }
 
     /// As [`call`](Self::call), with lists of any length.
@@ -167,19 +179,21 @@ impl Core {
         mut inputs: Vec<Input<'_>>,
         outputs: &mut [&mut Output],
     ) -> Result<()> {
-        let arguments = &mut vec![ptr::null(); inputs.len()];
-        let places = &mut vec![ptr::null_mut(); outputs.len()];
-        Core::call_with(core, function, &mut inputs, outputs, arguments, places)
+        let lists = Lists {
+            arguments: &mut vec![ptr::null(); inputs.len()],
+            copies: &mut vec![ptr::null(); inputs.len()],
+            places: &mut vec![ptr::null_mut(); outputs.len()],
+        };
+        Core::call_with(core, function, &mut inputs, outputs, lists)
     }
 
-    /// `arguments` and `places` have the lengths of `inputs` and `outputs`.
+    /// The lists have the lengths of `inputs` and `outputs`.
     fn call_with(
         core: &Arc<Core>,
         number: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [&mut Output],
-        arguments: &mut [*const c_void],
-        places: &mut [*mut c_void],
+        lists: Lists<'_>,
     ) -> Result<()> {
         // Records a copy when it is dropped; declared first, so that this happens after the lock is released.
         let mut copied = Copied::default();
@@ -190,8 +204,10 @@ impl Core {
         if inputs.len() != function.inputs().len() || outputs.len() != function.outputs().len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        let (arguments, places) = (&mut arguments[..inputs.len()], &mut places[..outputs.len()]);
-        let consumes = core.check_inputs(function, inputs, arguments)?;
+        let (arguments, copies) = (&mut lists.arguments[..inputs.len()], lists.copies);
+        let places = &mut lists.places[..outputs.len()];
+        core.check_inputs(function, inputs, arguments)?;
+        let consumes = function.raw().flags & FUT_CONSUMES != 0;
         let mut has_values = false;
         let results = places.iter_mut().zip(outputs.iter_mut());
         for (i, ((place, output), slot)) in results.zip(function.outputs()).enumerate() {
@@ -213,15 +229,14 @@ impl Core {
 
         let mut locked = core.locked();
         locked.expect_valid(handles().map(Handle::serial))?;
-        if consumes {
-            core.make_all_unique(&mut locked, function, inputs, arguments, &mut copied)?;
-        }
-        let call = function.raw().call.expect("every function can be called");
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
         // eight bytes, values are live (V) and belong to this context, and each result has a place of its
         // type.
         let called =
-            unsafe { locked.call(number as u32, call, places, arguments, || label().into()) };
+            unsafe { locked.call_function(number as u32, places, arguments, copies, label) };
+        if consumes {
+            count_copies(&mut locked, function, &copies[..inputs.len()], &mut copied);
+        }
         if let Err(failed) = called {
             return Err(after_failure(&mut locked, number, inputs, failed));
         }
@@ -238,50 +253,21 @@ impl Core {
         received
     }
 
-    /// Makes each argument that the call may overwrite the only reference to its memory.
-    #[inline(never)] // It would take registers from calls that consume nothing.
-    fn make_all_unique(
-        &self,
-        locked: &mut Locked<'_>,
-        function: &'static c::Function,
-        inputs: &mut [Input<'_>],
-        arguments: &mut [*const c_void],
-        copied: &mut Copied,
-    ) -> Result<()> {
-        for (i, (input, slot)) in inputs.iter_mut().zip(function.inputs()).enumerate() {
-            let handle = match input {
-                Input::Consumed(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
-                Input::ConsumedByMut(handle) if slot.flags & FUT_CONSUMED != 0 => handle,
-                _ => continue,
-            };
-            if make_unique(locked, handle, || function.label().into())? {
-                let name = function.parameter_names().nth(i).flatten();
-                let name = name.map_or_else(|| i.to_string(), str::to_owned);
-                locked.count_copy(function.label(), &name);
-                copied.0 = Some(function.label());
-            }
-        }
-        // Copies have other pointers.
-        self.check_inputs(function, inputs, arguments).map(drop)
-    }
-
-    /// Checks all arguments, and writes their pointers for C. Returns whether the call consumes one.
+    /// Checks all arguments, and writes their pointers for C.
     #[inline]
     fn check_inputs(
         &self,
         function: &c::Function,
         inputs: &[Input<'_>],
         arguments: &mut [*const c_void],
-    ) -> Result<bool> {
-        let mut flags = 0;
+    ) -> Result<()> {
         for ((argument, input), slot) in arguments.iter_mut().zip(inputs).zip(function.inputs()) {
             *argument = input.pointer(self, slot);
             if argument.is_null() {
                 return Err(self.refusal(function, inputs));
             }
-            flags |= slot.flags;
         }
-        Ok(flags & FUT_CONSUMED != 0)
+        Ok(())
     }
 
     /// The error about the first argument without a [pointer](Input::pointer).
@@ -365,6 +351,22 @@ unsafe fn receive(
         }
     }
     received
+}
+
+/// Counts the arguments that the call has copied, whose places in the list are not null.
+#[inline(never)] // It would take registers from calls that consume nothing.
+fn count_copies(
+    locked: &mut Locked<'_>,
+    function: &'static c::Function,
+    copies: &[*const c_void],
+    copied: &mut Copied,
+) {
+    let names = function.parameter_names().enumerate().zip(copies);
+    for ((i, name), _) in names.filter(|(_, copy)| !copy.is_null()) {
+        let name = name.map_or_else(|| i.to_string(), str::to_owned);
+        locked.count_copy(function.label(), &name);
+        copied.0 = Some(function.label());
+    }
 }
 
 #[cold]

@@ -347,6 +347,30 @@ impl Locked<'_> {
         }
     }
 
+    /// Calls a function of the table's list and fetches its error.
+    ///
+    /// # Safety
+    /// As for [`call`](Self::call), and `copies` has a place for each argument.
+    #[inline]
+    pub(super) unsafe fn call_function(
+        &mut self,
+        number: u32,
+        out: &[*mut c_void],
+        input: &[*const c_void],
+        copies: &mut [*const c_void],
+        label: impl FnOnce() -> &'static str,
+    ) -> Result<(), Failed> {
+        let (table, context) = (self.core.table.raw(), self.core.context());
+        let call = required(table.call);
+        let (out, input, copies) = (out.as_ptr(), input.as_ptr(), copies.as_mut_ptr());
+        // SAFETY: the caller promises the arguments; L: `self` is the lock.
+        let status = unsafe { call(table, number, context, out, input, copies) };
+        match status as u32 {
+            c::FUT_OK => Ok(()),
+            _ => Err(self.failed(status, label().into())),
+        }
+    }
+
     /// The failure of the call that returned `status`, with the error that the user gets.
     #[cold]
     pub(super) fn failed(&mut self, status: i32, operation: Call) -> Failed {

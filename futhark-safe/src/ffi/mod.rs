@@ -26,7 +26,7 @@
 //!
 //! ```text
 //! Context::array ─▶ create ─▶ create_from ─▶ Core::make ─▶ Core::run ─┐       array.rs, ffi/{array,value,context}.rs
-//! a generated method ─▶ Core::call ─▶ make_unique ────────────────────┤       ffi/{call,value,context}.rs
+//! a generated method ─▶ Core::call ─▶ Locked::call_function ──────────┤       ffi/{call,context}.rs
 //! Array::to_vec ─▶ read_to ─┬─▶ Core::run (GPU) ──────────────────────┤       array.rs, ffi/{array,context}.rs
 //!                           └─▶ address (host) ─▶ ptr::copy_nonoverlapping
 //!                                                                     ▼
@@ -46,7 +46,7 @@
 //! * **L** (lock): a function of the table that takes a context is called only while
 //!   [`context::Locked`] of that context exists. Exempt are `shape` and `raw_memory`, which read fields
 //!   that never change while a value exists, and `context_free`, which runs when nothing else
-//!   refers to the context. `references` takes no context, but reads counts that calls change, so
+//!   refers to the context. `is_shared` takes no context, but reads counts that calls change, so
 //!   it needs the lock too.
 //! * **V** (value): a [`Handle`] holds a live value of its type, which belongs to the
 //!   context that the handle keeps alive. Nothing else frees the value. A handle that a call has
@@ -58,7 +58,7 @@
 //!   no host memory.
 //! * **M** (memory): while a [`Handle`] exists, nothing frees the memory of its value. While it is
 //!   borrowed, unless mutably, nothing writes to it. The handle holds one reference. An argument that a
-//!   call overwrites has a count of at most 1 (`value::make_unique`). The call owns its handle or
+//!   call overwrites has no other reference (`value`). The call owns its handle or
 //!   borrows it mutably, so no view of it exists. The same holds for an array whose elements a `Host`
 //!   lends for writing. Otherwise a call writes only
 //!   to memory that it allocates, which the Futhark type checker ensures. The runtime frees only

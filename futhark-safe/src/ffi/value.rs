@@ -6,8 +6,6 @@
 //!
 //! # Consumption
 //!
-//! [`make_unique`] lets a call overwrite an argument without changing any other value.
-//!
 //! A Futhark parameter of unique type (`*[n]i32`) is consumed: the compiled program may write the
 //! result into the argument's memory. In Futhark, the type checker proves that nothing uses the
 //! argument afterwards. The C API has no such check: values share memory without the caller's
@@ -19,49 +17,23 @@
 //! * a constant of the program that a call returned;
 //! * memory that the array only borrows ([`borrow`](super::borrow)).
 //!
-//! ## Reference counts
+//! The generated runtime counts references to each block of memory, and `is_shared` in the table reads the counts
+//! (`fut_has_other` and `fut_borrow` in `futhark-sys/c/fut_calls.h`). A function of the table gets copies of the arguments that it
+//! would overwrite and that are shared (`fut_call_consuming`). [`make_unique`] puts a copy in the place of an array that
+//! `set_value` in `records` or `Host::elements_mut` in `array` changes.
 //!
-//! The generated runtime counts references to each block of memory. Every C value that refers to
-//! a block holds one reference, as does everything inside of the context: constants, and records by
-//! way of their components. `is_shared` in the table tells whether a block of a value has more than one. It is exact, but
-//! memory without a count (a literal in the program), borrowed memory and a count that has overflowed are shared too
-//! (`fut_has_other` and `fut_borrow` in `futhark-sys/c/fut_calls.h`).
-//!
-//! ## When a copy is made
-//!
-//! [`Core::call`](super::Core::call) applies [`make_unique`] to each consumed argument of an entry
-//! point or operation, `set_value` in `records` to the array whose element it sets, and `Host::elements_mut` in
-//! `array` to the array whose elements it lends for writing. A value that is not shared costs one C call and no copy.
-//! Otherwise the whole value is duplicated. The copy takes the argument's place, and the other
-//! owners keep the original memory:
-//!
-//! ```text
-//! make_all_unique ─▶ make_unique ─▶ is_shared ─▶ duplicate, by Locked::call ─▶ *handle = copy   call.rs, value.rs
-//!     ─▶ the old Handle drops ─▶ Core::free: cannot lock, since this thread holds the lock          context.rs
-//!     ─▶ the list of dropped values ─▶ Drop for Locked frees the original                           context.rs
-//! ```
-//!
-//! Where two consumed arguments of one call share a block with each other, both are copied: the
-//! first original is dropped while the lock is held, so it is freed after the call, and the second
-//! one still counts 2. This is one copy more than needed, but neither can see the other change.
-//!
-//! ## Why it is sound
+//! Why it is sound:
 //!
 //! * The call has exclusive access to the argument: a consumed [`Handle`] was moved into it or is
-//!   borrowed mutably, as is an array whose element is set. So no view of the argument exists, since a
-//!   view borrows the handle.
-//! * No other value refers to its memory: the count was 1, or the copy is new.
-//! * That stays true until the call: only calls increase counts, and the lock is held from the
-//!   first count to the end of the call (guarantee L). Other threads can drop values
+//!   borrowed mutably, as is an array that is changed. So no view of the argument exists, since a view borrows the handle.
+//! * No other value refers to its memory: there was no other reference, or the copy is new. That stays true until the call,
+//!   since only calls add references, and the lock is held (guarantee L). Other threads can drop values
 //!   meanwhile, which frees them later and only ever lowers counts.
 //! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
 //!   that still read the memory run first: a context has one queue, in order.
 //!
-//! ## Arguments passed by `&mut`
-//!
 //! A consumed argument that is borrowed mutably stays with the caller, so that a call that is refused
-//! before it starts does not lose it. A copy takes the place of a shared original in the same way, also
-//! if the call is refused after that. A call that started, whether it succeeded or failed, may have
+//! before it starts does not lose it. A call that started, whether it succeeded or failed, may have
 //! overwritten the value: it is freed under the same lock, and the handle is spent. Freeing it
 //! at once matters: a result often has the memory of the argument, and while both existed, the next
 //! call that consumes the result would copy it.
@@ -288,8 +260,8 @@ pub(super) fn returned(
 }
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
-/// else shares it. Returns whether it made one, which the caller counts (for arguments, `make_all_unique` in `call`).
-/// Comes before every call that overwrites the value, under the same lock.
+/// else shares it. Returns whether it made one, which the caller counts.
+/// Comes before what overwrites the value, under the same lock.
 ///
 /// # Errors
 /// The copy failed. On GPU backends copying waits, so the failure can be that of an earlier call.
@@ -313,7 +285,7 @@ pub(super) fn make_unique(
     let copy = returned(copy, operation)?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
     let copy = unsafe { Handle::new(Arc::clone(handle.core()), copy, handle.ty(), 0) };
-    // Drops the original, which `Drop for Locked` (`context`) frees before the lock is released.
+    // Drops the original, which `Drop for Locked` (`context`) frees before the lock is released, since this thread holds it.
     *handle = copy;
     Ok(true)
 }

@@ -382,6 +382,31 @@ impl Context {
         Ok(())
     }
 
+    /// The failure of the last call was not its own.
+    ///
+    /// # Safety
+    /// As for [`Context::enter`].
+    pub(crate) unsafe fn did_not_start(ctx: *mut c::Context) {
+        let mark = |context: &mut Context| {
+            let record = context.failures[0].as_mut();
+            record.expect("a call has failed").raw.started = 0;
+        };
+        // SAFETY: as the caller promises.
+        unsafe { Context::alone(ctx, "a copy", mark) };
+    }
+
+    /// Frees the copy of an argument.
+    ///
+    /// # Safety
+    /// As for [`Context::enter`].
+    pub(crate) unsafe fn drop_copy(ctx: *mut c::Context, value: *mut c_void, ty: u32) {
+        let free = |context: &mut Context| {
+            let _ = context.release("a copy", value, ty);
+        };
+        // SAFETY: as the caller promises.
+        unsafe { Context::alone(ctx, "a copy", free) };
+    }
+
     /// Frees a value, also in a lost context, where the call still returns `FUT_LOST`.
     ///
     /// # Safety

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use futhark_sys::table::{
-    self as c, FUT_CONSUMED, FUT_ENTRY_POINT, FUT_FIRST_TYPE, RawFunction, Slot,
+    self as c, FUT_CONSUMED, FUT_CONSUMES, FUT_ENTRY_POINT, FUT_FIRST_TYPE, RawFunction, Slot,
 };
 
 use crate::call::{Call, Signature, overwrite, run};
@@ -13,6 +13,17 @@ use crate::value::{Array, Part, Value, Word};
 
 const I32: Slot = slot(c::FUT_I32, 0);
 const F32: Slot = slot(c::FUT_F32, 0);
+
+/// The flags of a function.
+fn flags_of(signature: &Signature) -> u32 {
+    let consumes = (signature.inputs.iter()).any(|slot| slot.flags & FUT_CONSUMED != 0);
+    let entry_point = if signature.is_entry_point {
+        FUT_ENTRY_POINT
+    } else {
+        0
+    };
+    entry_point | if consumes { FUT_CONSUMES } else { 0 }
+}
 
 const fn slot(type_: u32, flags: u32) -> Slot {
     Slot {
@@ -57,7 +68,7 @@ macro_rules! functions {
                 (SIGNATURE.name, RawFunction {
                     name: name.as_ptr().cast(),
                     label: label.as_ptr().cast(),
-                    flags: if SIGNATURE.is_entry_point { FUT_ENTRY_POINT } else { 0 },
+                    flags: flags_of(&SIGNATURE),
                     out: SIGNATURE.outputs.as_ptr(),
                     in_: SIGNATURE.inputs.as_ptr(),
                     n_out: SIGNATURE.outputs.len() as u32,

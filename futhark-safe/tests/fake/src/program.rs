@@ -1,11 +1,13 @@
 //! The fake program's manifest, as compiler 0.25.36 would write it, and its tables.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_void};
+use std::ptr;
 use std::sync::OnceLock;
 
 use futhark_manifest::{FunctionList, Manifest, Program};
 use futhark_sys::table::{
-    self as c, CallFn, FUT_ABI, FUT_GPU, FUT_HARDENED, FUT_PARTIAL, Raw, RawFunction, Table,
+    self as c, CallFn, FUT_ABI, FUT_CONSUMED, FUT_CONSUMES, FUT_FIRST_TYPE, FUT_GPU, FUT_HARDENED,
+    FUT_PARTIAL, Raw, RawFunction, Table,
 };
 
 use crate::context;
@@ -95,6 +97,7 @@ fn raw<const GPU: bool>(backend: &str, described: &str, list: Vec<RawFunction>) 
     raw.pending = if GPU { Some(context::pending) } else { None };
     raw.drain = Some(context::drain);
     raw.enter = Some(enter);
+    raw.call = Some(call_function);
     raw.sync = Some(wait);
     raw.clear_caches = Some(wait);
     raw.pause_profiling = Some(wait);
@@ -110,18 +113,75 @@ unsafe extern "C" fn enter(
     call: CallFn,
     number: u32,
     ctx: *mut c::Context,
-    out: *const *mut std::ffi::c_void,
-    input: *const *const std::ffi::c_void,
+    out: *const *mut c_void,
+    input: *const *const c_void,
 ) -> i32 {
     let call = call.expect("a function of the table");
     // SAFETY: T: these are the arguments of the function.
     context::entering(Some(number), || unsafe { call(ctx, out, input) })
 }
 
+unsafe extern "C" fn call_function(
+    table: *const Raw,
+    number: u32,
+    ctx: *mut c::Context,
+    out: *const *mut c_void,
+    input: *const *const c_void,
+    copies: *mut *const c_void,
+) -> i32 {
+    // SAFETY: T: the table that has this function.
+    let table = unsafe { Table::from_raw(table) }.expect("a table");
+    let function = &table.functions()[number as usize];
+    let n = function.inputs().len();
+    let mut own = match n {
+        0 => Vec::new(),
+        // SAFETY: T: as many arguments as the function has.
+        n => unsafe { std::slice::from_raw_parts(input, n) }.to_vec(),
+    };
+    let copies = match function.raw().flags & FUT_CONSUMES {
+        0 => &mut [],
+        // SAFETY: T: a place for each argument of a function that consumes one.
+        _ => unsafe { std::slice::from_raw_parts_mut(copies, n) },
+    };
+    let mut status = c::FUT_OK as i32;
+    for ((own, copy), slot) in own.iter_mut().zip(&mut *copies).zip(function.inputs()) {
+        let ty = table
+            .types()
+            .get((slot.type_ as usize).wrapping_sub(FIRST_TYPE));
+        let ty = ty.filter(|_| slot.flags & FUT_CONSUMED != 0 && status == 0);
+        let Some(ty) = ty.map(c::Type::raw) else {
+            continue;
+        };
+        // SAFETY: T: a live value of this type.
+        if unsafe { ty.is_shared.expect("it can be counted")(*own) } != 0 {
+            let place = [ptr::from_mut(copy).cast::<c_void>()];
+            // SAFETY: T: as above; `place` is for the copy.
+            status = unsafe { enter(ty.duplicate, number, ctx, place.as_ptr(), &raw const *own) };
+            *own = *copy;
+        }
+    }
+    match status as u32 {
+        // SAFETY: T: these are the arguments of the function.
+        c::FUT_OK => status = unsafe { enter(function.raw().call, number, ctx, out, own.as_ptr()) },
+        // SAFETY: T: the context lives.
+        _ => unsafe { context::Context::did_not_start(ctx) },
+    }
+    let made = copies.iter().zip(function.inputs());
+    for (copy, slot) in made.filter(|(copy, _)| !copy.is_null()) {
+        let ty = slot.type_ - FIRST_TYPE as u32;
+        // SAFETY: T: the context lives.
+        unsafe { context::Context::drop_copy(ctx, copy.cast_mut(), ty) };
+    }
+    status
+}
+
+/// The number of the first type in a slot.
+const FIRST_TYPE: usize = FUT_FIRST_TYPE as usize;
+
 unsafe extern "C" fn wait(
     ctx: *mut c::Context,
-    _out: *const *mut std::ffi::c_void,
-    _input: *const *const std::ffi::c_void,
+    _out: *const *mut c_void,
+    _input: *const *const c_void,
 ) -> i32 {
     // SAFETY: T: the context lives.
     unsafe { context::Context::enter(ctx, "sync", context::Context::wait) }
@@ -129,8 +189,8 @@ unsafe extern "C" fn wait(
 
 unsafe extern "C" fn report(
     ctx: *mut c::Context,
-    out: *const *mut std::ffi::c_void,
-    _input: *const *const std::ffi::c_void,
+    out: *const *mut c_void,
+    _input: *const *const c_void,
 ) -> i32 {
     let body = |context: &mut context::Context| {
         context.wait()?;

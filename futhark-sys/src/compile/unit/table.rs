@@ -22,7 +22,7 @@ pub(super) fn write(unit: &Unit<'_>, functions: &str, types: &str) -> String {
          .functions = {functions},\n  .n_functions = {n_functions},\n  \
          .device = fut_device,\n  .devices = fut_devices,\n  \
          .device_source = fut_device_source,\n  .context_new = fut_context_new,\n  .context_free = fut_context_free,\n  \
-         .failure = fut_context_failure,\n  .pending = fut_context_pending,\n  .drain = fut_drain,\n  .enter = fut_enter,\n  .sync = fut_context_sync,\n  \
+         .failure = fut_context_failure,\n  .pending = fut_context_pending,\n  .drain = fut_drain,\n  .enter = fut_enter,\n  .call = fut_call_function,\n  .sync = fut_context_sync,\n  \
          .clear_caches = fut_clear_caches,\n  .pause_profiling = fut_pause_profiling,\n  \
          .unpause_profiling = fut_unpause_profiling,\n  .report = fut_report,\n  .memory = fut_memory_use,\n  \
          .context_device = fut_context_device,\n  .command_queue = fut_command_queue,\n  .free_text = fut_free_text,\n  \
@@ -64,10 +64,19 @@ pub(super) fn function(program: &Program, call: &Call<'_>) -> (String, String) {
     let (out, outs, n_out) = list("struct fut_slot", "out", out.collect());
     let (input, inputs, n_in) = list("struct fut_slot", "in", input.collect());
     let (tuning, tunings, n_tuning) = list("char *const", "tuning", tuning.collect());
+    let consumes = call.inputs.iter().any(|&(_, consumed)| consumed);
+    let flags = [
+        (entry.is_some(), "FUT_ENTRY_POINT"),
+        (consumes, "FUT_CONSUMES"),
+    ];
+    let flags: Vec<_> = flags
+        .iter()
+        .map(|&(is_set, flag)| if is_set { flag } else { "0u" })
+        .collect();
     let row = format!(
         "  {{\"{cfun}\",\n{}, {}, {out}, {input}, {n_out}u, {n_in}u, {n_tuning}u, {tuning}, fut_w_{cfun}}},\n",
         literal(&label(program, call)),
-        entry.map_or("0", |_| "FUT_ENTRY_POINT"),
+        flags.join(" | "),
     );
     (outs + &inputs + &tunings, row)
 }
