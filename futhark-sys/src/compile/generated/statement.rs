@@ -3,6 +3,8 @@
 //! One pretty printer writes them, in few forms. A statement in another form is an error, so that no rule of `unit` overlooks
 //! it.
 
+use std::collections::BTreeMap;
+
 use futhark_manifest::Version;
 
 use super::expr::{Expr, begins_type};
@@ -155,6 +157,26 @@ impl<'a> Function<'a> {
             .iter()
             .for_each(|statement| statement.visit(visit));
     }
+
+    /// All statements, in the order of the text.
+    pub(in crate::compile) fn statements(&self) -> Vec<&Statement<'a>> {
+        let mut all = Vec::new();
+        self.visit(&mut |statement| all.push(statement));
+        all
+    }
+
+    /// The types of parameters and variables, by name; the last word of a type of several.
+    pub(in crate::compile) fn types(&self) -> BTreeMap<&'a str, &'a str> {
+        let words = self.parameters.windows(2);
+        let parameters = words.filter(|words| is_name(words[0]));
+        let mut types: BTreeMap<_, _> = parameters.map(|words| (words[1], words[0])).collect();
+        self.visit(&mut |statement| {
+            if let Kind::Declare { ty, name, .. } = &statement.kind {
+                types.insert(name, ty);
+            }
+        });
+        types
+    }
 }
 
 impl<'a> Statement<'a> {
@@ -199,6 +221,18 @@ impl<'a> Statement<'a> {
     ) -> Option<T> {
         let own = self.expressions().into_iter().find_map(|e| e.find(found));
         own.or_else(|| self.inner().iter().find_map(|inner| inner.find(found)))
+    }
+
+    /// The expressions outside of inner statements and all their parts, in the order of the text.
+    pub(in crate::compile) fn parts(&self) -> Vec<&Expr<'a>> {
+        let mut all = Vec::new();
+        for expr in self.expressions() {
+            expr.find(&mut |part| {
+                all.push(part);
+                None::<()>
+            });
+        }
+        all
     }
 
     /// The variable that gets a value, the operator, and the value.
