@@ -183,11 +183,12 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Adds the variables that the value depends on. The arguments of the program's own arithmetic
+    /// Adds the variables and the fields of tasks that the value depends on. The arguments of the program's own arithmetic
     /// (`add64`) are not included: its result is a dimension, which is checked as a whole.
     pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {
         match &self.kind {
             Kind::Name => names.push(self.text),
+            Kind::Member(_, "->", field) => names.push(field),
             Kind::Cast(_, value) => value.names(names),
             Kind::Operation("?", parts) => parts[1..].iter().for_each(|part| part.names(names)),
             Kind::Call(function, parts) | Kind::Operation(function, parts)
@@ -218,6 +219,7 @@ impl<'a> Expr<'a> {
         let all = |parts: &[Expr<'_>]| parts.iter().all(|part| part.is_plain(checked));
         match &self.kind {
             Kind::Name => !checked.contains(self.text),
+            Kind::Member(_, "->", field) => !checked.contains(field),
             Kind::Cast(_, value) => value.is_plain(checked),
             Kind::Call(function, arguments) => {
                 checked_function(function).is_none() || all(arguments)
@@ -228,7 +230,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// The expression in checked arithmetic. The variables in `checked` have a checked counterpart.
+    /// The expression in checked arithmetic. The variables and fields in `checked` have a checked counterpart.
     pub(in crate::compile) fn checked(&self, checked: &BTreeSet<&str>) -> String {
         self.checked_with(checked, false)
     }
@@ -242,6 +244,7 @@ impl<'a> Expr<'a> {
         match &self.kind {
             _ if self.is_plain(checked) => self.to_string(),
             Kind::Name => format!("fut_{}", self.text),
+            Kind::Member(task, operator, field) => format!("{task}{operator}fut_{field}"),
             Kind::Cast(_, value) => value.checked_with(checked, of_lengths),
             Kind::Operation("?", parts) => {
                 let [value, other] = [&parts[1], &parts[2]].map(|part| part.checked(checked));
