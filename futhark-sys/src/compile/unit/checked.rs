@@ -6,12 +6,10 @@ use super::bounds::Bounds;
 use super::concat::Concatenations;
 use super::constants::Blocks;
 use super::edits::Edits;
-use super::passes;
-use super::sizes::{self, Flows, Writer};
+use super::sizes::{self, Flows};
 use super::{constants, divisions, launches, operations};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
-use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Statement, functions, is_of_program};
 
 /// The generated C with the checks of all rules; an error if a function is in an unknown form. If that is `allowed`, it is
@@ -19,33 +17,34 @@ use crate::compile::generated::statement::{Function, Kind, Statement, functions,
 pub(in crate::compile) fn checked(
     source: &Source<'_>,
     version: &Version,
-    allowed: Option<&mut Vec<String>>,
+    mut allowed: Option<&mut Vec<String>>,
 ) -> Result<String, Error> {
-    let check = |functions: &[Function<'_>]| {
-        for function in functions {
-            operations::check_calls(function, source, version)?;
-            divisions::check(function, version)?;
-        }
-        with_rules(functions, source, version)
-    };
-    let Some(missing) = allowed else {
-        let of_program = functions(source, version, is_of_program)?;
-        divisions::check_rest(source, version)?;
-        return check(&of_program);
-    };
     let mut known = Vec::new();
-    let names = source.functions.iter();
-    for (name, _) in names.filter(|(name, function)| is_of_program(name, &function.parameters)) {
-        let own = functions(source, version, |other, _| other == *name);
-        match own.and_then(|own| check(&own).map(|_| own)) {
-            Ok(own) => known.extend(own),
-            Err(error) => missing.push(format!("`{name}` has no checks: {error}")),
+    for (name, function) in &source.functions {
+        if !is_of_program(name, &function.parameters) {
+            continue;
+        }
+        let own = functions(source, version, |other, _| other == *name).and_then(|own| {
+            divisions::check(&own[0], version)?;
+            operations::check(&own[0], source, version)?;
+            match allowed {
+                Some(_) => with_rules(&own, source, version).map(|_| own),
+                None => Ok(own),
+            }
+        });
+        match (own, &mut allowed) {
+            (Ok(own), _) => known.extend(own),
+            (Err(error), Some(missing)) => {
+                missing.push(format!("`{name}` has no checks: {error}"));
+            }
+            (Err(error), None) => return Err(error),
         }
     }
-    if let Err(error) = divisions::check_rest(source, version) {
-        missing.push(error.to_string());
+    match (divisions::check_rest(source, version), allowed) {
+        (Err(error), Some(missing)) => missing.push(error.to_string()),
+        (result, _) => result?,
     }
-    check(&known)
+    with_rules(&known, source, version)
 }
 
 /// The text with the checks of the rules.
@@ -55,102 +54,39 @@ fn with_rules(
     version: &Version,
 ) -> Result<String, Error> {
     let mut edits = Edits::of(source.text);
-    for function in of_program {
-        operations::check(function, version)?;
-    }
-    let flows = Flows::of(of_program, version)?;
-    flows.add_fields(source, &mut edits);
-    let blocks = Blocks::of(of_program, version)?;
+    let blocks = Blocks::of(of_program);
     let mut concatenations = Concatenations::default();
     for function in of_program {
         concatenations.add(function, &mut edits);
         blocks.write(function, &mut edits);
         constants::write_constants(function, &mut edits);
         launches::write(function, version, &mut edits)?;
-    }
-    for flow in &flows.all {
-        let mut rules = Rules {
-            sizes: Writer {
-                flow,
-                flows: &flows,
-                concatenations: &concatenations,
-                version,
-            },
-            bounds: Bounds::of(flow.function),
-            version,
-        };
-        for statement in &flow.function.body {
-            rules.write(statement, false, &mut edits)?;
+        let mut bounds = Bounds::of(function);
+        for statement in function.statements() {
+            bounds.write(statement, &mut edits);
         }
+    }
+    let flows = Flows::of(of_program, &concatenations, version)?;
+    flows.add_fields(source, &mut edits);
+    for flow in &flows.all {
+        for statement in &flow.function.body {
+            flow.write(statement, version, &mut edits)?;
+        }
+    }
+    let is_block = |one: &&Statement<'_>| matches!(one.kind, Kind::Block(_));
+    let statements = of_program.iter().flat_map(Function::statements);
+    let others = statements.filter(|one| !is_block(one));
+    let bare = others
+        .flat_map(Statement::inner)
+        .filter(|one| !is_block(one));
+    if let Some(bare) = edits.first_beside_line(bare.map(|bare| bare.text)) {
+        let why = "no check can be added to a statement without braces";
+        return Err(Error::unsupported(version, bare, why));
     }
     for function in &functions(source, version, |name, _| name.starts_with("futhark_new_"))? {
         sizes::write_new(function, version, &mut edits)?;
     }
     Ok(edits.apply())
-}
-
-/// The rules that look at each statement of a function.
-struct Rules<'a, 'f, 'w> {
-    sizes: Writer<'a, 'f, 'w>,
-    bounds: Bounds<'a, 'f>,
-    version: &'w Version,
-}
-
-impl<'a, 'f> Rules<'a, 'f, '_> {
-    /// `is_bare`: the statement is conditional, and has no braces.
-    fn write(
-        &mut self,
-        statement: &'f Statement<'a>,
-        is_bare: bool,
-        edits: &mut Edits<'a>,
-    ) -> Result<(), Error> {
-        self.loops(statement, edits)?;
-        self.bounds.write(statement, edits);
-        let is_done = self.sizes.write(statement, edits)?;
-        if is_bare && edits.are_around(statement.text) {
-            let why = "no check can be added to a statement without braces";
-            return Err(Error::unsupported(self.version, statement.text, why));
-        }
-        if is_done {
-            return Ok(());
-        }
-        let is_block = matches!(statement.kind, Kind::Block(_));
-        for inner in statement.inner() {
-            let is_bare = !is_block && !matches!(inner.kind, Kind::Block(_));
-            self.write(inner, is_bare, edits)?;
-        }
-        Ok(())
-    }
-
-    /// Replaces the functions of multicore that start parallel loops by ours, which check the number of iterations.
-    fn loops(&self, statement: &Statement<'a>, edits: &mut Edits<'a>) -> Result<(), Error> {
-        let mut start = |expr: &Expr<'a>| match &expr.kind {
-            expr::Kind::Call(name, arguments) => {
-                let ours = passes::LOOPS.iter().find(|(theirs, _)| theirs == name)?.1;
-                Some((
-                    *name,
-                    ours,
-                    arguments
-                        .first()
-                        .map(|first| (first.text, first.to_string())),
-                ))
-            }
-            _ => None,
-        };
-        let mut expressions = statement.expressions().into_iter();
-        match expressions.find_map(|expr| expr.find(&mut start)) {
-            Some((name, ours, Some((text, scheduler)))) if scheduler == "&ctx->scheduler" => {
-                edits.replace(name, ours.to_owned());
-                edits.replace(text, "ctx".to_owned());
-                Ok(())
-            }
-            Some((name, ..)) => {
-                let why = "it starts a parallel loop in an unknown form";
-                Err(Error::unsupported(self.version, name, why))
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]

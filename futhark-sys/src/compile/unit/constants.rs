@@ -21,11 +21,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::Edits;
-use super::passes::{LOOPS, Passed, Purpose};
-use crate::compile::error::Error;
+use super::passes::{Passed, Purpose};
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Loop, Statement};
-use futhark_manifest::Version;
 
 /// A product of a constant and variables. The constant wraps like the compiler's.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,35 +95,24 @@ pub(super) struct Blocks<'a, 'f> {
 }
 
 impl<'a, 'f> Blocks<'a, 'f> {
-    pub(super) fn of(functions: &'f [Function<'a>], version: &Version) -> Result<Self, Error> {
+    pub(super) fn of(functions: &'f [Function<'a>]) -> Self {
+        let statements = || functions.iter().flat_map(Function::statements);
         let mut definitions = Definitions::new();
-        for function in functions {
-            function.visit(&mut |statement| {
-                if let Some((name, "=", value)) = statement.set() {
-                    definitions.entry(name).or_default().push(value);
-                }
-            });
+        for statement in statements() {
+            if let Some((name, "=", value)) = statement.set() {
+                definitions.entry(name).or_default().push(value);
+            }
         }
         let mut sizes = BTreeMap::<String, Vec<Product>>::new();
-        let mut result = Ok(());
-        for function in functions {
-            function.visit(&mut |statement| match Passed::all(statement, version) {
-                Ok(all) => {
-                    for passed in all
-                        .iter()
-                        .filter(|passed| passed.purpose == Purpose::Allocate)
-                    {
-                        if let Some(block) = passed.arguments.get(1).and_then(|to| to.operands("&"))
-                        {
-                            let size = Product::of(passed.sizes[0], &definitions);
-                            sizes.entry(block[0].to_string()).or_default().push(size);
-                        }
-                    }
-                }
-                Err(error) => result = Err(error),
-            });
+        for passed in statements().flat_map(Passed::all) {
+            if passed.purpose == Purpose::Allocate
+                && let Some(block) = passed.arguments.get(1).and_then(|to| to.operands("&"))
+            {
+                let size = Product::of(passed.sizes[0], &definitions);
+                sizes.entry(block[0].to_string()).or_default().push(size);
+            }
         }
-        result.map(|()| Blocks { definitions, sizes })
+        Blocks { definitions, sizes }
     }
 
     /// Refuses calls that fill a block of a constant shape that cannot exist.
@@ -281,8 +268,7 @@ pub(super) fn write_constants<'a>(function: &Function<'a>, edits: &mut Edits<'a>
 }
 
 fn starts_loop(expr: &Expr<'_>) -> Option<()> {
-    let mut starts = LOOPS.iter();
-    starts.find_map(|(start, _)| expr.arguments(start).map(drop))
+    (Passed::of(expr)?.purpose == Purpose::Start).then_some(())
 }
 
 /// When an access of memory, in C, is in front of it.

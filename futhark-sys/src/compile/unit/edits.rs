@@ -8,8 +8,6 @@ use crate::compile::generated::token::place;
 pub(super) struct Edits<'a> {
     file: &'a str,
     list: Vec<(Range<usize>, String)>,
-    /// The places of lines.
-    lines: BTreeSet<usize>,
 }
 
 impl<'a> Edits<'a> {
@@ -17,7 +15,6 @@ impl<'a> Edits<'a> {
         Edits {
             file,
             list: Vec::new(),
-            lines: BTreeSet::new(),
         }
     }
 
@@ -31,7 +28,6 @@ impl<'a> Edits<'a> {
     pub(super) fn before(&mut self, text: &'a str, line: &str) {
         let at = place(self.file, text);
         let line = format!("{line}\n{}", self.indent(text));
-        self.lines.insert(at);
         self.list.push((at..at, line));
     }
 
@@ -39,7 +35,6 @@ impl<'a> Edits<'a> {
     pub(super) fn after(&mut self, text: &'a str, line: &str) {
         let at = place(self.file, text) + text.len();
         let line = format!("\n{}{line}", self.indent(text));
-        self.lines.insert(at);
         self.list.push((at..at, line));
     }
 
@@ -49,10 +44,19 @@ impl<'a> Edits<'a> {
         self.list.push((at..at, more.to_owned()));
     }
 
-    /// Whether a line was inserted in front of `text` or behind it.
-    pub(super) fn are_around(&self, text: &'a str) -> bool {
-        let start = place(self.file, text);
-        self.lines.contains(&start) || self.lines.contains(&(start + text.len()))
+    /// The first of `texts` in front of which or behind which a line was inserted.
+    pub(super) fn first_beside_line(
+        &self,
+        mut texts: impl Iterator<Item = &'a str>,
+    ) -> Option<&'a str> {
+        let is_line =
+            |(place, with): &&(Range<usize>, String)| place.is_empty() && with.contains('\n');
+        let lines = self.list.iter().filter(is_line);
+        let places: BTreeSet<_> = lines.map(|(place, _)| place.start).collect();
+        texts.find(|text| {
+            let start = place(self.file, text);
+            places.contains(&start) || places.contains(&(start + text.len()))
+        })
     }
 
     fn indent(&self, text: &'a str) -> &'a str {

@@ -4,7 +4,6 @@ use futhark_manifest::Version;
 
 use super::edits::Edits;
 use crate::compile::error::Error;
-use crate::compile::generated::expr::Expr;
 use crate::compile::generated::statement::{Function, Kind};
 
 /// The sizes of a launch, which the compiler declares as 32-bit numbers.
@@ -44,40 +43,21 @@ fn launch<'a>(function: &Function<'a>, edits: &mut Edits<'a>) -> Option<()> {
         edits.replace(ty[0], String::new());
         edits.replace(ty[1], "int64_t".to_owned());
     }
-    // if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 0) {
-    let (statement, condition) =
-        function
-            .body
-            .iter()
-            .find_map(|statement| match &statement.kind {
-                Kind::If(condition, _) => Some((statement, condition)),
-                _ => None,
-            })?;
-    let [product, zero] = condition.operands("!=")? else {
-        return None;
-    };
-    let (mut factors, mut expected) = (Vec::new(), LAUNCH[..6].to_vec());
-    self::factors(product, &mut factors);
-    factors.sort_unstable();
-    expected.sort_unstable();
-    let is_known = zero.constant() == Some(0) && factors == expected;
-    let (sizes, launches) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
+    let condition = "((((((grid_x * grid_y) * grid_z) * block_x) * block_y) * block_z) != 0)";
+    let statements = function.statements().into_iter();
+    let mut launches = statements.filter_map(|statement| match &statement.kind {
+        Kind::If(own, _) if own.to_string() == condition => Some((statement.text, own.text)),
+        _ => None,
+    });
+    let (statement, condition) = launches.next()?;
+    let (sizes, are_there) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
     let check = format!("if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)");
     edits.before(
-        statement.text,
+        statement,
         &format!("{check}\n        return FUTHARK_PROGRAM_ERROR;"),
     );
-    edits.replace(condition.text, format!("{launches} != 0"));
-    is_known.then_some(())
-}
-
-fn factors<'a>(product: &Expr<'a>, factors: &mut Vec<&'a str>) {
-    match product.operands("*") {
-        Some(operands) => operands
-            .iter()
-            .for_each(|operand| self::factors(operand, factors)),
-        None => factors.push(product.text),
-    }
+    edits.replace(condition, format!("{are_there} != 0"));
+    Some(())
 }
 
 fn fill<'a>(function: &Function<'a>, of_units: bool, edits: &mut Edits<'a>) -> Option<()> {

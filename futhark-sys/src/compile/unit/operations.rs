@@ -12,7 +12,7 @@
 use futhark_manifest::Version;
 
 use super::bounds;
-use super::passes::{Passed, Purpose, is_receiver_of_runtime};
+use super::passes::{Passed, expect_readable, is_iterations};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -28,9 +28,7 @@ const KNOWN: &[&str] = &[
     "free",
     "memblock_set",
     "memblock_unref",
-    // multicore. The iterations of a task are checked by `fut_prepare_task` and `fut_execute_task`.
-    "scheduler_prepare_task",
-    "scheduler_execute_task",
+    // multicore.
     "mc_event_new",
     "add_event",
     "lock_lock",
@@ -49,64 +47,45 @@ const KNOWN: &[&str] = &[
     "futrts_cond_*",
 ];
 
-/// Checks that every call in a function is known.
-pub(super) fn check_calls(
+/// Checks that every call in a function is known, that every size that it passes on can be read, and that every operation is
+/// in a known place.
+pub(super) fn check(
     function: &Function<'_>,
     source: &Source<'_>,
     version: &Version,
 ) -> Result<(), Error> {
-    let mut unknown = |expr: &Expr<'_>| match &expr.kind {
-        expr::Kind::Call(name, _) if !is_known(name, source) => Some((*name).to_owned()),
-        _ => None,
-    };
-    match function
-        .body
-        .iter()
-        .find_map(|statement| statement.find(&mut unknown))
-    {
-        Some(name) => {
+    for statement in function.statements() {
+        let mut unknown = statement
+            .parts()
+            .into_iter()
+            .filter_map(|part| match part.kind {
+                expr::Kind::Call(name, _) if !is_known(part, name, source) => Some(name),
+                _ => None,
+            });
+        if let Some(name) = unknown.next() {
             let caller = function.name;
             let why = format!("`{caller}` calls it, and whether it gets a size is not known");
-            Err(Error::unsupported(version, &name, &why))
+            return Err(Error::unsupported(version, name, &why));
         }
-        None => Ok(()),
-    }
-}
-
-/// Checks that every operation in a function is in a known place.
-pub(super) fn check(function: &Function<'_>, version: &Version) -> Result<(), Error> {
-    let mut result = Ok(());
-    function.visit(&mut |statement| {
-        if result.is_ok() && !are_known(statement) {
-            result = expect_free(statement, version);
+        expect_readable(statement, version)?;
+        if !are_known(statement) && !statement.expressions().into_iter().all(is_free) {
+            let why = "what becomes of its result is not known";
+            return Err(Error::unsupported(version, statement.text, why));
         }
-    });
-    result
-}
-
-fn expect_free(statement: &Statement<'_>, version: &Version) -> Result<(), Error> {
-    let passed = Passed::all(statement, version)?;
-    let mut expressions = statement.expressions().into_iter();
-    if expressions.all(|expr| is_free(expr, &passed)) {
-        return Ok(());
     }
-    let why = "what becomes of its result is not known";
-    Err(Error::unsupported(version, statement.text, why))
+    Ok(())
 }
 
-fn is_known(function: &str, source: &Source<'_>) -> bool {
-    let gets_numbers = |parameters: &[&str]| {
+fn is_known(call: &Expr<'_>, function: &str, source: &Source<'_>) -> bool {
+    let is_read = |parameters: &[&str]| {
         let mut others = ["*", "[", "struct"].iter();
-        !others.any(|other| parameters.contains(other))
+        // The functions of the program are only known if they are read, and so checked.
+        is_of_program(function, parameters) || !others.any(|other| parameters.contains(other))
     };
     let definition = source.functions.get(function);
-    let parameters = definition.map(|definition| &*definition.parameters);
-    // The functions of the program are only known if they are read, and so checked.
-    let is_read =
-        |parameters: &[&str]| is_of_program(function, parameters) || gets_numbers(parameters);
-    is_receiver_of_runtime(function)
+    Passed::of(call).is_some()
         || KNOWN.iter().any(|pattern| matches(pattern, function))
-        || parameters.is_some_and(is_read)
+        || definition.is_some_and(|definition| is_read(&definition.parameters))
 }
 
 /// Whether every operation of a statement of this kind is in a known place.
@@ -128,33 +107,28 @@ fn are_known(statement: &Statement<'_>) -> bool {
             ),
         },
         // Numbers. The lengths that are added to the offset of a part of a concatenation are compared with zero.
-        Kind::Assign { target, .. } => target.name().is_some(),
+        Kind::Assign { target, .. } => target.name().is_some() || is_iterations(target),
         // Text.
         Kind::Evaluate(call) => matches!(call.kind, expr::Kind::Call("set_error" | "fprintf", _)),
         _ => false,
     }
 }
 
-/// Whether no operation on numbers that are not constants is outside of subscripts and of what `passed` checks: sizes, and the
-/// places of copies and the arguments of kernels.
-fn is_free(expr: &Expr<'_>, passed: &[Passed<'_, '_>]) -> bool {
+/// Whether no operation on numbers that are not constants is outside of subscripts and of the arguments of functions that get
+/// sizes. These are checked sizes, places of copies, and numbers of the program.
+fn is_free(expr: &Expr<'_>) -> bool {
     const OPERATORS: [&str; 12] = [
         "+", "-", "*", "/", "%", "<<", ">>", "+=", "-=", "*=", "/=", "%=",
     ];
-    let is_passed = passed.iter().any(|passed| {
-        let is_all = matches!(passed.purpose, Purpose::Copy | Purpose::Launch);
-        let own = |part: &Expr<'_>| std::ptr::eq(part.text, expr.text);
-        is_all && passed.arguments.iter().any(own) || passed.sizes.iter().any(|size| own(size))
-    });
     match &expr.kind {
-        _ if is_passed || expr.constant().is_some() => true,
+        _ if Passed::of(expr).is_some() || expr.constant().is_some() => true,
         expr::Kind::Operation(operator, parts)
             if parts.len() > 1 && OPERATORS.contains(operator) =>
         {
             false
         }
-        expr::Kind::Index(parts) => is_free(&parts[0], passed),
-        _ => expr.parts().into_iter().all(|part| is_free(part, passed)),
+        expr::Kind::Index(parts) => is_free(&parts[0]),
+        _ => expr.parts().into_iter().all(is_free),
     }
 }
 

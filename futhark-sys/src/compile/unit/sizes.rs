@@ -26,138 +26,120 @@ use futhark_manifest::Version;
 
 use super::concat::Concatenations;
 use super::edits::Edits;
-use super::passes::{Passed, Purpose};
+use super::passes::{Passed, Purpose, expect_readable, is_iterations};
 use super::room;
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Loop, Statement};
-use crate::compile::generated::token::is_name;
 
-/// How the sizes of one function are computed.
+/// How the sizes of one function are computed. On multicore, the fields of structs pass variables to tasks. Here they are
+/// variables too, which all functions share.
 pub(super) struct Flow<'a, 'f> {
     pub function: &'f Function<'a>,
-    /// The variables and parameters of other types, on which no size can depend.
-    others: BTreeSet<&'a str>,
-    /// The variables of type `int64_t`, and the expressions that each is assigned.
+    /// The types of variables and fields. The offsets of concatenations have none: their parts are compared with zero.
+    types: BTreeMap<&'a str, &'a str>,
+    /// The expressions that each variable of type `int64_t` is assigned.
     definitions: BTreeMap<&'a str, Vec<&'f Expr<'a>>>,
-    /// The fields of the structs of multicore's tasks that are read into variables, and those that get variables.
-    loads: Vec<(&'a str, &'a str)>,
-    stores: Vec<(&'a str, &'a str)>,
     /// The variables on which a size depends that the runtime receives, or the number of iterations of a loop.
     needed: BTreeSet<&'a str>,
     /// The variables with a checked counterpart: their value is computed, in at least one place,
     /// from a product, a sum or such a variable.
-    pub checked: BTreeSet<&'a str>,
+    checked: BTreeSet<&'a str>,
 }
 
-/// Whether a size can depend on a number of this type. The scheduler counts with 32 bits.
-fn is_number_type(ty: &str) -> bool {
-    matches!(ty, "int64_t" | "int32_t" | "int")
+/// A declaration or an assignment of a variable or a field.
+struct Definition<'s, 'a> {
+    /// `int64_t `, `task.`, or nothing.
+    in_front: &'a str,
+    name: &'a str,
+    operator: &'a str,
+    value: Option<&'s Expr<'a>>,
 }
 
-/// The variable and the field of `int64_t x = task->field;`.
-fn load<'a>(statement: &Statement<'a>) -> Option<(&'a str, &'a str, &'a str)> {
-    let Kind::Declare {
-        ty: "int64_t",
-        name,
-        value: Some(value),
-    } = &statement.kind
-    else {
-        return None;
-    };
-    match &value.kind {
-        expr::Kind::Member(task, "->", field) => Some((name, task.name()?, field)),
-        _ => None,
+impl<'s, 'a> Definition<'s, 'a> {
+    fn of(statement: &'s Statement<'a>) -> Option<Definition<'s, 'a>> {
+        let (in_front, name, operator, value) = match &statement.kind {
+            Kind::Declare { name, value, .. } => ("int64_t ", *name, "=", value.as_ref()),
+            Kind::Assign {
+                target,
+                operator,
+                value,
+            } => {
+                let name = match target.kind {
+                    // The iterations are a size, and only the runtime reads them.
+                    expr::Kind::Member(_, ".", field) if !is_iterations(target) => field,
+                    _ => target.name()?,
+                };
+                let in_front = target.text.strip_suffix(name)?;
+                (in_front, name, *operator, Some(value))
+            }
+            _ => return None,
+        };
+        Some(Definition {
+            in_front,
+            name,
+            operator,
+            value,
+        })
     }
-}
 
-/// The variable, the task and the field of `task.field = x;`.
-fn store<'a>(statement: &Statement<'a>) -> Option<(&'a str, &'a str, &'a str)> {
-    let Kind::Assign {
-        target,
-        operator: "=",
-        value,
-    } = &statement.kind
-    else {
-        return None;
-    };
-    match &target.kind {
-        expr::Kind::Member(task, ".", field) => Some((value.name()?, task.name()?, field)),
-        _ => None,
+    fn field(&self) -> Option<&'a str> {
+        self.in_front.ends_with('.').then_some(self.name)
     }
 }
 
 impl<'a, 'f> Flow<'a, 'f> {
-    fn of(function: &'f Function<'a>) -> Flow<'a, 'f> {
-        let mut flow = Flow {
+    fn of(
+        function: &'f Function<'a>,
+        fields: &BTreeSet<&'a str>,
+        concatenations: &Concatenations<'a>,
+    ) -> Flow<'a, 'f> {
+        let mut types = function.types();
+        types.extend(fields.iter().map(|field| (*field, "int64_t")));
+        types.retain(|name, _| !concatenations.is_offset(name));
+        let mut definitions = BTreeMap::<_, Vec<_>>::new();
+        for statement in function.statements() {
+            if let Some(definition) = Definition::of(statement)
+                && types.get(definition.name) == Some(&"int64_t")
+            {
+                let values = definitions.entry(definition.name).or_default();
+                values.extend(definition.value);
+            }
+        }
+        Flow {
             function,
-            others: BTreeSet::new(),
-            definitions: BTreeMap::new(),
-            loads: Vec::new(),
-            stores: Vec::new(),
+            types,
+            definitions,
             needed: BTreeSet::new(),
             checked: BTreeSet::new(),
-        };
-        let words = function.parameters.windows(2);
-        let others = words.filter(|words| is_name(words[0]) && !is_number_type(words[0]));
-        flow.others.extend(others.map(|words| words[1]));
-        function.visit(&mut |statement| {
-            if let Kind::Declare { ty, name, .. } = &statement.kind {
-                if *ty == "int64_t" {
-                    flow.definitions.entry(name).or_default();
-                }
-                if !is_number_type(ty) {
-                    flow.others.insert(name);
-                }
-            }
-            if let Some((name, _, field)) = load(statement) {
-                flow.loads.push((field, name));
-            } else if let Some((name, "=", value)) = statement.set()
-                && let Some(values) = flow.definitions.get_mut(name)
-            {
-                values.push(value);
-            }
-            if let Some((name, _, field)) = store(statement) {
-                flow.stores.push((field, name));
-            }
-        });
-        flow
+        }
     }
 
-    /// Adds the variables, and those on which they depend, to `needed`.
-    fn need(&mut self, mut open: Vec<&'a str>, version: &Version) -> Result<(), Error> {
+    /// Adds the variables on which sizes and the fields depend to `needed`.
+    fn need(&mut self, fields: &BTreeSet<&'a str>, version: &Version) -> Result<(), Error> {
+        let mut open = Vec::from_iter(fields.iter().copied());
+        for statement in self.function.statements() {
+            let passed = Passed::all(statement);
+            let sizes = passed.iter().flat_map(|passed| &passed.sizes).copied();
+            let count = count(statement).map(|(count, _)| count);
+            sizes.chain(count).for_each(|size| size.names(&mut open));
+        }
         while let Some(name) = open.pop() {
-            if self.others.contains(name) {
-                let why = "a size depends on it, and its type is not one of a size";
-                return Err(Error::unsupported(version, name, why));
-            }
-            if let Some(values) = self.definitions.get(name)
-                && self.needed.insert(name)
-            {
-                values.iter().for_each(|value| value.names(&mut open));
+            match self.types.get(name) {
+                Some(&"int64_t") if self.needed.insert(name) => {
+                    let values = self.definitions.get(name).into_iter().flatten();
+                    values.for_each(|value| value.names(&mut open));
+                }
+                // The scheduler counts with 32 bits.
+                None | Some(&("int64_t" | "int32_t" | "int")) => {}
+                Some(_) => {
+                    let why = "a size depends on it, and its type is not one of a size";
+                    return Err(Error::unsupported(version, name, why));
+                }
             }
         }
         Ok(())
-    }
-
-    /// Whether the value is a sum of lengths: constants, and variables that the compiler has not computed itself, or as such
-    /// a sum. It computes the length of a concatenation so.
-    fn is_length(&self, value: &Expr<'a>, seen: &mut BTreeSet<&'a str>) -> bool {
-        let terms = value.operands("+");
-        terms.is_some_and(|terms| terms.iter().all(|term| self.is_term(term, seen)))
-    }
-
-    fn is_term(&self, term: &Expr<'a>, seen: &mut BTreeSet<&'a str>) -> bool {
-        let Some(name) = term.name() else {
-            return term.constant().is_some() || self.is_length(term, seen);
-        };
-        let definitions = self.definitions.get(name).filter(|_| seen.insert(name));
-        let mut own = definitions
-            .into_iter()
-            .flatten()
-            .filter(|value| value.is_of_sizes());
-        own.all(|value| self.is_length(value, seen))
     }
 
     /// Adds the variables that are computed from products, sums and checked variables.
@@ -165,8 +147,8 @@ impl<'a, 'f> Flow<'a, 'f> {
         loop {
             let count = self.checked.len();
             for name in &self.needed {
-                let values = &self.definitions[name];
-                if !values.iter().all(|value| value.is_plain(&self.checked)) {
+                let mut values = self.definitions.get(name).into_iter().flatten();
+                if !values.all(|value| value.is_plain(&self.checked)) {
                     self.checked.insert(name);
                 }
             }
@@ -174,6 +156,127 @@ impl<'a, 'f> Flow<'a, 'f> {
                 return;
             }
         }
+    }
+
+    /// Whether the value is a sum of lengths: constants, and variables that the compiler has not computed itself, or as such
+    /// a sum. It computes the length of a concatenation so.
+    fn is_length(&self, value: &Expr<'a>, seen: &mut BTreeSet<&'a str>) -> bool {
+        match (value.name(), value.operands("+")) {
+            (Some(name), _) => {
+                let definitions = self.definitions.get(name).filter(|_| seen.insert(name));
+                let values = definitions.into_iter().flatten();
+                let mut own = values.filter(|value| value.is_of_sizes());
+                own.all(|value| self.is_length(value, seen))
+            }
+            (None, Some(terms)) => terms.iter().all(|term| self.is_length(term, seen)),
+            (None, None) => value.constant().is_some(),
+        }
+    }
+
+    /// Changes a statement and those in it.
+    pub(super) fn write(
+        &self,
+        statement: &Statement<'a>,
+        version: &Version,
+        edits: &mut Edits<'a>,
+    ) -> Result<(), Error> {
+        if let Some(counts) = counts_of_units(statement) {
+            let check = self.check_count(&counts);
+            edits.replace(statement.text, check.unwrap_or_default());
+            return Ok(());
+        }
+        for passed in Passed::all(statement) {
+            match passed.purpose {
+                Purpose::Copy => {
+                    let checks = room::checks(passed.arguments, passed.function);
+                    let check = self.check_count(&passed.sizes);
+                    let checks = check.into_iter().chain(checks);
+                    checks.for_each(|check| edits.before(statement.text, &check));
+                }
+                // Our functions check the number of iterations.
+                Purpose::Start => {
+                    let start = passed.function.replace("scheduler", "fut");
+                    edits.replace(passed.function, start);
+                    edits.replace(passed.arguments[0].text, "ctx".to_owned());
+                }
+                _ => {
+                    for size in passed.sizes {
+                        let mut text = size.checked(&self.checked);
+                        // The condition in front of an allocation would take a negative size for one that is there.
+                        let is_size = size.is_natural() || size.operands("*").is_some();
+                        if passed.purpose == Purpose::Allocate && !is_size {
+                            text = format!("fut_size({text})");
+                        }
+                        if text != size.to_string() {
+                            edits.replace(size.text, text);
+                        }
+                    }
+                }
+            }
+        }
+        // A product of negative sizes would be a number of iterations of an array that cannot exist.
+        if let Some((count, _)) = count(statement)
+            && !count.is_plain(&self.checked)
+        {
+            let count = count.checked(&self.checked);
+            edits.before(statement.text, &format!("FUT_CHECK_ITERATIONS({count})"));
+        }
+        if let Some(counterpart) = self.counterpart(statement, version)? {
+            edits.after(statement.text, &counterpart);
+        }
+        let mut inner = statement.inner().iter();
+        inner.try_for_each(|inner| self.write(inner, version, edits))
+    }
+
+    /// A check that ends the function if the product of `dims` is not a size.
+    fn check_count(&self, dims: &[&Expr<'a>]) -> Option<String> {
+        let dims = dims.iter().filter(|dim| !dim.is_natural());
+        let dims = dims.map(|dim| dim.checked(&self.checked));
+        let count = dims.reduce(|product, dim| format!("fut_times({product}, {dim})"))?;
+        Some(format!("FUT_CHECK_COUNT({count})"))
+    }
+
+    /// The checked counterpart of a declaration, a definition or an assignment.
+    fn counterpart(
+        &self,
+        statement: &Statement<'a>,
+        version: &Version,
+    ) -> Result<Option<String>, Error> {
+        let refuse = |name, why: &str| Err(Error::unsupported(version, name, why));
+        let mut addresses = statement.parts().into_iter().filter_map(|part| {
+            let [of] = part.operands("&")? else {
+                return None;
+            };
+            of.name().filter(|name| self.checked.contains(name))
+        });
+        if let Some(name) = addresses.next() {
+            return refuse(name, "a size is assigned through its address");
+        }
+        let Some(definition) = Definition::of(statement) else {
+            return Ok(None);
+        };
+        let Definition {
+            in_front,
+            name,
+            operator,
+            value,
+        } = definition;
+        if !self.needed.contains(name) {
+            return Ok(None);
+        }
+        if operator != "=" || !value.is_none_or(Expr::is_number) {
+            let why = format!("the size in `{}` cannot be read", statement.text);
+            return refuse(name, &why);
+        }
+        if !self.checked.contains(name) {
+            return Ok(None);
+        }
+        let value = value.map(|value| match self.is_length(value, &mut BTreeSet::new()) {
+            true => format!(" = {}", value.concatenation(&self.checked)),
+            false => format!(" = {}", value.checked(&self.checked)),
+        });
+        let value = value.unwrap_or_default();
+        Ok(Some(format!("{in_front}fut_{name}{value};")))
     }
 }
 
@@ -186,62 +289,34 @@ pub(super) struct Flows<'a, 'f> {
 impl<'a, 'f> Flows<'a, 'f> {
     pub(super) fn of(
         functions: &'f [Function<'a>],
+        concatenations: &Concatenations<'a>,
         version: &Version,
     ) -> Result<Flows<'a, 'f>, Error> {
-        let mut all: Vec<Flow<'_, '_>> = functions.iter().map(Flow::of).collect();
-        for flow in &mut all {
-            let mut names = Vec::new();
-            let mut wrong = Ok(());
-            flow.function.visit(&mut |statement| {
-                match Passed::all(statement, version) {
-                    Ok(all) => {
-                        let sizes = all.iter().flat_map(|passed| &passed.sizes);
-                        sizes.for_each(|size| size.names(&mut names));
-                    }
-                    Err(error) => wrong = Err(error),
-                }
-                if let Some(count) = count(statement) {
-                    count.names(&mut names);
-                }
-            });
-            wrong?;
-            flow.need(names, version)?;
-        }
-        // What a task needs, its caller passes.
-        let loaded = loop {
-            let needed = |flow: &Flow<'a, 'f>| {
-                let loads = flow.loads.iter();
-                let needed = loads.filter(|(_, name)| flow.needed.contains(name));
-                needed.map(|(field, _)| *field).collect::<Vec<_>>()
-            };
-            let loaded: BTreeSet<&str> = all.iter().flat_map(needed).collect();
-            let before: usize = all.iter().map(|flow| flow.needed.len()).sum();
-            for flow in &mut all {
-                let stores = flow.stores.iter();
-                let stored = stores.filter(|(field, _)| loaded.contains(field));
-                let names = stored.map(|(_, name)| *name).collect();
-                flow.need(names, version)?;
-            }
-            if before == all.iter().map(|flow| flow.needed.len()).sum::<usize>() {
-                break loaded;
-            }
-        };
-        let mut fields = BTreeSet::new();
+        let statements = functions.iter().flat_map(Function::statements);
+        let definitions = statements.filter_map(Definition::of);
+        let fields = definitions
+            .filter_map(|definition| definition.field())
+            .collect();
+        let flows = functions
+            .iter()
+            .map(|function| Flow::of(function, &fields, concatenations));
+        let mut all = Vec::from_iter(flows);
+        // What a task needs, its caller passes, and a counterpart of what the caller has one of.
+        let (mut needed, mut checked) = (BTreeSet::new(), BTreeSet::new());
         loop {
-            let count = fields.len();
+            let before = needed.len() + checked.len();
             for flow in &mut all {
-                let loads = flow.loads.iter();
-                let passed = loads
-                    .filter(|(field, name)| fields.contains(field) && flow.needed.contains(name));
-                flow.checked.extend(passed.map(|(_, name)| name));
+                flow.need(&needed, version)?;
+                flow.checked.extend(&checked);
                 flow.find_checked();
-                let stores = flow.stores.iter();
-                let stored = stores
-                    .filter(|(field, name)| loaded.contains(field) && flow.checked.contains(name));
-                fields.extend(stored.map(|(field, _)| field));
+                needed.extend(fields.intersection(&flow.needed));
+                checked.extend(fields.intersection(&flow.checked));
             }
-            if fields.len() == count {
-                return Ok(Flows { all, fields });
+            if needed.len() + checked.len() == before {
+                return Ok(Flows {
+                    all,
+                    fields: checked,
+                });
             }
         }
     }
@@ -260,10 +335,10 @@ impl<'a, 'f> Flows<'a, 'f> {
     }
 }
 
-/// The number of iterations of a loop that begins with 0.
-fn count<'s, 'a>(statement: &'s Statement<'a>) -> Option<&'s Expr<'a>> {
+/// The number of iterations of a loop that begins with 0, and its body.
+fn count<'s, 'a>(statement: &'s Statement<'a>) -> Option<(&'s Expr<'a>, &'s Statement<'a>)> {
     match &statement.kind {
-        Kind::For(Loop { from, to, .. }) if from.constant() == Some(0) => Some(to),
+        Kind::For(Loop { from, to, body, .. }) if from.constant() == Some(0) => Some((to, body)),
         _ => None,
     }
 }
@@ -277,10 +352,7 @@ fn count<'s, 'a>(statement: &'s Statement<'a>) -> Option<&'s Expr<'a>> {
 /// }
 /// ```
 fn counts_of_units<'s, 'a>(statement: &'s Statement<'a>) -> Option<Vec<&'s Expr<'a>>> {
-    let count = count(statement)?;
-    let Kind::For(Loop { body, .. }) = &statement.kind else {
-        return None;
-    };
+    let (count, body) = count(statement)?;
     let mut counts = match body.as_block() {
         [] => Vec::new(),
         [inner] => counts_of_units(inner)?,
@@ -290,151 +362,23 @@ fn counts_of_units<'s, 'a>(statement: &'s Statement<'a>) -> Option<Vec<&'s Expr<
     Some(counts)
 }
 
-/// Changes the statements of a function.
-pub(super) struct Writer<'a, 'f, 'w> {
-    pub flow: &'w Flow<'a, 'f>,
-    pub flows: &'w Flows<'a, 'f>,
-    pub concatenations: &'w Concatenations<'a>,
-    pub version: &'w Version,
-}
-
-impl<'a> Writer<'a, '_, '_> {
-    /// Whether nothing is left to do in the statements in this one.
-    pub(super) fn write<'s>(
-        &self,
-        statement: &'s Statement<'a>,
-        edits: &mut Edits<'a>,
-    ) -> Result<bool, Error> {
-        let checked = &self.flow.checked;
-        self.refuse_address(statement)?;
-        let mut before = Vec::new();
-        if let Some(counts) = counts_of_units(statement) {
-            let check = self.check_count(&counts);
-            edits.replace(statement.text, check.unwrap_or_default());
-            return Ok(true);
-        }
-        for passed in Passed::all(statement, self.version)? {
-            if passed.purpose == Purpose::Copy {
-                before.extend(self.check_count(&passed.sizes));
-                before.extend(room::checks(passed.arguments, passed.function));
-                continue;
-            }
-            for size in passed.sizes {
-                let mut text = size.checked(checked);
-                // The condition in front of an allocation would take a negative size for one that is there.
-                let is_size = size.is_natural() || size.operands("*").is_some();
-                if passed.purpose == Purpose::Allocate && !is_size {
-                    text = format!("fut_size({text})");
-                }
-                if text != size.to_string() {
-                    edits.replace(size.text, text);
-                }
-            }
-        }
-        // A product of negative sizes would be a number of iterations of an array that cannot exist.
-        if let Some(count) = count(statement)
-            && !count.is_plain(checked)
-        {
-            before.push(format!("FUT_CHECK_ITERATIONS({})", count.checked(checked)));
-        }
-        let after = self.counterpart(statement)?;
-        before
-            .iter()
-            .for_each(|line| edits.before(statement.text, line));
-        if let Some(line) = after {
-            edits.after(statement.text, &line);
-        }
-        Ok(false)
-    }
-
-    /// A check that ends the function if the product of `dims` is not a size.
-    fn check_count(&self, dims: &[&Expr<'a>]) -> Option<String> {
-        let dims = dims.iter().filter(|dim| !dim.is_natural());
-        let dims = dims.map(|dim| dim.checked(&self.flow.checked));
-        let count = dims.reduce(|product, dim| format!("fut_times({product}, {dim})"))?;
-        Some(format!("FUT_CHECK_COUNT({count})"))
-    }
-
-    /// Refuses to take the address of a variable with a checked counterpart, which would not change with it.
-    fn refuse_address(&self, statement: &Statement<'a>) -> Result<(), Error> {
-        let mut address = |expr: &Expr<'a>| {
-            let [of] = expr.operands("&")? else {
-                return None;
-            };
-            of.name().filter(|name| self.flow.checked.contains(name))
-        };
-        let mut expressions = statement.expressions().into_iter();
-        match expressions.find_map(|expr| expr.find(&mut address)) {
-            Some(name) => self.refuse(name, "a size is assigned through its address"),
-            None => Ok(()),
-        }
-    }
-
-    fn refuse<T>(&self, item: &str, why: &str) -> Result<T, Error> {
-        Err(Error::unsupported(self.version, item, why))
-    }
-
-    /// The checked counterpart of a declaration, a definition or an assignment. On multicore, structures pass variables
-    /// to tasks, with the counterpart of each size.
-    fn counterpart(&self, statement: &Statement<'a>) -> Result<Option<String>, Error> {
-        let checked = &self.flow.checked;
-        if let Some((name, task, field)) = store(statement)
-            && self.flows.fields.contains(field)
-        {
-            let fut = if checked.contains(name) { "fut_" } else { "" };
-            return Ok(Some(format!("{task}.fut_{field} = {fut}{name};")));
-        }
-        if let Some((name, task, field)) = load(statement) {
-            let is_checked = checked.contains(name) && self.flows.fields.contains(field);
-            return Ok(is_checked.then(|| format!("int64_t fut_{name} = {task}->fut_{field};")));
-        }
-        if let Kind::Declare {
-            name, value: None, ..
-        } = &statement.kind
-            && checked.contains(name)
-        {
-            return Ok(Some(format!("int64_t fut_{name};")));
-        }
-        let Some((name, operator, value)) = statement.set() else {
-            return Ok(None);
-        };
-        // The lengths that are added to an offset are compared with zero.
-        if !self.flow.needed.contains(name) || self.concatenations.is_offset(name) {
-            return Ok(None);
-        }
-        if operator != "=" || !value.is_number() {
-            let why = format!("the size in `{}` cannot be read", statement.text);
-            return self.refuse(name, &why);
-        }
-        if !checked.contains(name) {
-            return Ok(None);
-        }
-        let value = match self.flow.is_length(value, &mut BTreeSet::new()) {
-            true => value.concatenation(checked),
-            false => value.checked(checked),
-        };
-        let is_definition = matches!(statement.kind, Kind::Declare { .. });
-        let declaration = if is_definition { "int64_t " } else { "" };
-        Ok(Some(format!("{declaration}fut_{name} = {value};")))
-    }
-}
-
 /// Checks the sizes of the memory in the functions of the API that create arrays. The dimensions of existing arrays are valid.
 pub(super) fn write_new<'a>(
     function: &Function<'a>,
     version: &Version,
     edits: &mut Edits<'a>,
 ) -> Result<(), Error> {
-    let mut result = Ok(());
-    function.visit(&mut |statement| match Passed::all(statement, version) {
-        Ok(all) => {
-            for size in all.iter().flat_map(|passed| &passed.sizes) {
-                if !size.mentions_field("shape") && !size.is_plain(&BTreeSet::new()) {
-                    edits.replace(size.text, size.checked(&BTreeSet::new()));
-                }
+    let none = BTreeSet::new();
+    for statement in function.statements() {
+        expect_readable(statement, version)?;
+        for size in Passed::all(statement)
+            .iter()
+            .flat_map(|passed| &passed.sizes)
+        {
+            if !size.mentions_field("shape") && !size.is_plain(&none) {
+                edits.replace(size.text, size.checked(&none));
             }
         }
-        Err(error) => result = Err(error),
-    });
-    result
+    }
+    Ok(())
 }
