@@ -34,45 +34,36 @@ pub(super) fn write<'a>(
 }
 
 fn launch<'a>(function: &Function<'a>, edits: &mut Edits<'a>) -> Option<()> {
-    for size in LAUNCH {
-        let mut words = function.parameters.windows(3);
-        let ty = words.find_map(|words| match *words {
-            [unsigned @ "unsigned", int @ "int", name] if name == size => Some([unsigned, int]),
-            _ => None,
-        })?;
-        edits.replace(ty[0], String::new());
-        edits.replace(ty[1], "int64_t".to_owned());
+    let words = function.parameters.windows(3);
+    let sizes = words.filter(|words| words[..2] == ["unsigned", "int"]);
+    if !sizes.clone().map(|words| words[2]).eq(LAUNCH) {
+        return None;
     }
-    let condition = "((((((grid_x * grid_y) * grid_z) * block_x) * block_y) * block_z) != 0)";
-    let statements = function.statements().into_iter();
-    let mut launches = statements.filter_map(|statement| match &statement.kind {
-        Kind::If(own, _) if own.to_string() == condition => Some((statement.text, own.text)),
+    for words in sizes {
+        edits.replace(words[0], String::new());
+        edits.replace(words[1], "int64_t".to_owned());
+    }
+    let product = "((((((grid_x * grid_y) * grid_z) * block_x) * block_y) * block_z) != 0)";
+    let mut body = function.body.iter();
+    let (statement, condition) = body.find_map(|statement| match &statement.kind {
+        Kind::If(condition, _) if condition.to_string() == product => Some((statement, condition)),
         _ => None,
-    });
-    let (statement, condition) = launches.next()?;
-    let (sizes, are_there) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
-    let check = format!("if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)");
-    edits.before(
-        statement,
-        &format!("{check}\n        return FUTHARK_PROGRAM_ERROR;"),
+    })?;
+    let (sizes, launches) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
+    let check = format!(
+        "if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        return FUTHARK_PROGRAM_ERROR;"
     );
-    edits.replace(condition, format!("{are_there} != 0"));
+    edits.before(statement.text, &check);
+    edits.replace(condition.text, format!("{launches} != 0"));
     Some(())
 }
 
 fn fill<'a>(function: &Function<'a>, of_units: bool, edits: &mut Edits<'a>) -> Option<()> {
     let mut words = function.parameters.windows(2);
-    let count = words.find_map(|words| (words[0] == "int64_t").then_some(words[1]))?;
-    let first = function.body.iter().find(|statement| {
-        matches!(
-            statement.kind,
-            Kind::Declare {
-                ty: "int",
-                name: "err",
-                ..
-            }
-        )
-    })?;
+    let count = words.find(|words| words[0] == "int64_t")?[1];
+    let mut body = function.body.iter();
+    let is_error = |(name, _, _)| name == "err";
+    let first = body.find(|statement| statement.set().is_some_and(is_error))?;
     edits.after(first.text, &format!("FUT_CHECK_COUNT({count})"));
     if of_units {
         edits.after(first.text, "goto cleanup;");
