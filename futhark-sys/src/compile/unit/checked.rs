@@ -6,8 +6,7 @@ use super::bounds::Bounds;
 use super::concat::Concatenations;
 use super::constants::Blocks;
 use super::edits::Edits;
-use super::sizes::{self, Flows};
-use super::{constants, divisions, launches, operations};
+use super::{constants, divisions, launches, operations, sizes};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::statement::{Function, Kind, Statement, functions, is_of_program};
@@ -19,31 +18,29 @@ pub(in crate::compile) fn checked(
     version: &Version,
     mut allowed: Option<&mut Vec<String>>,
 ) -> Result<String, Error> {
-    let mut known = Vec::new();
-    for (name, function) in &source.functions {
-        if !is_of_program(name, &function.parameters) {
-            continue;
+    let is_allowed = allowed.is_some();
+    let mut or_missing = |result: Result<(), Error>, what: &str| match (result, &mut allowed) {
+        (Err(error), Some(missing)) => {
+            missing.push(format!("{what}{error}"));
+            Ok(())
         }
+        (result, _) => result,
+    };
+    let mut known = Vec::new();
+    let names = source.functions.iter();
+    for (name, _) in names.filter(|(name, function)| is_of_program(name, &function.parameters)) {
         let own = functions(source, version, |other, _| other == *name).and_then(|own| {
             divisions::check(&own[0], version)?;
             operations::check(&own[0], source, version)?;
-            match allowed {
-                Some(_) => with_rules(&own, source, version).map(|_| own),
-                None => Ok(own),
+            if is_allowed {
+                with_rules(&own, source, version)?;
             }
+            Ok(own)
         });
-        match (own, &mut allowed) {
-            (Ok(own), _) => known.extend(own),
-            (Err(error), Some(missing)) => {
-                missing.push(format!("`{name}` has no checks: {error}"));
-            }
-            (Err(error), None) => return Err(error),
-        }
+        let own = own.map(|own| known.extend(own));
+        or_missing(own, &format!("`{name}` has no checks: "))?;
     }
-    match (divisions::check_rest(source, version), allowed) {
-        (Err(error), Some(missing)) => missing.push(error.to_string()),
-        (result, _) => result?,
-    }
+    or_missing(divisions::check_rest(source, version), "")?;
     with_rules(&known, source, version)
 }
 
@@ -66,27 +63,28 @@ fn with_rules(
             bounds.write(statement, &mut edits);
         }
     }
-    let flows = Flows::of(of_program, &concatenations, version)?;
-    flows.add_fields(source, &mut edits);
-    for flow in &flows.all {
-        for statement in &flow.function.body {
-            flow.write(statement, version, &mut edits)?;
-        }
-    }
+    let new = functions(source, version, |name, _| name.starts_with("futhark_new_"))?;
+    sizes::write(
+        of_program,
+        &new,
+        &concatenations,
+        source,
+        version,
+        &mut edits,
+    )?;
     let is_block = |one: &&Statement<'_>| matches!(one.kind, Kind::Block(_));
     let statements = of_program.iter().flat_map(Function::statements);
-    let others = statements.filter(|one| !is_block(one));
-    let bare = others
-        .flat_map(Statement::inner)
-        .filter(|one| !is_block(one));
-    if let Some(bare) = edits.first_beside_line(bare.map(|bare| bare.text)) {
-        let why = "no check can be added to a statement without braces";
-        return Err(Error::unsupported(version, bare, why));
+    let inner = statements
+        .filter(|one| !is_block(one))
+        .flat_map(Statement::inner);
+    let mut bare = inner.filter(|one| !is_block(one)).map(|one| one.text);
+    match edits.find_beside_line(&mut bare) {
+        Some(bare) => {
+            let why = "no check can be added to a statement without braces";
+            Err(Error::unsupported(version, bare, why))
+        }
+        None => Ok(edits.apply()),
     }
-    for function in &functions(source, version, |name, _| name.starts_with("futhark_new_"))? {
-        sizes::write_new(function, version, &mut edits)?;
-    }
-    Ok(edits.apply())
 }
 
 #[cfg(test)]
@@ -354,10 +352,16 @@ mod tests {
             for file in folders(entries(version)).flat_map(entries) {
                 let output = Command::new("gzip").arg("-dc").arg(&file).output();
                 let text = String::from_utf8(output.expect("gzip runs").stdout).expect("UTF-8");
+                // The text is without the functions of numbers and of the runtime that it calls.
                 let source = Source::read(&text);
-                // The text is without the functions that it calls.
-                let checked = functions(&source, &number, is_of_program)
-                    .and_then(|functions| with_rules(&functions, &source, &number));
+                let mut missing = source.calls.clone();
+                missing.retain(|name| {
+                    !source.functions.contains_key(name) && !is_of_program(name, &[])
+                });
+                let missing = missing.iter();
+                let missing = missing.map(|name| format!("static int {name}(int x) {{\n}}\n"));
+                let all = text.clone() + &missing.collect::<String>();
+                let checked = super::checked(&Source::read(&all), &number, None);
                 let checked = checked.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
                 assert!(checked.len() > text.len() / 2, "{}", file.display());
                 count += 1;

@@ -106,9 +106,10 @@ impl<'a, 'f> Blocks<'a, 'f> {
         let mut sizes = BTreeMap::<String, Vec<Product>>::new();
         for passed in statements().flat_map(Passed::all) {
             if passed.purpose == Purpose::Allocate
+                && let [size] = passed.sizes[..]
                 && let Some(block) = passed.arguments.get(1).and_then(|to| to.operands("&"))
             {
-                let size = Product::of(passed.sizes[0], &definitions);
+                let size = Product::of(size, &definitions);
                 sizes.entry(block[0].to_string()).or_default().push(size);
             }
         }

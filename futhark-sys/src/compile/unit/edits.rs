@@ -26,36 +26,31 @@ impl<'a> Edits<'a> {
 
     /// Inserts a line in front of the one on which `text` begins, after those inserted there before.
     pub(super) fn before(&mut self, text: &'a str, line: &str) {
-        let at = place(self.file, text);
-        let line = format!("{line}\n{}", self.indent(text));
-        self.list.push((at..at, line));
+        self.replace(&text[..0], format!("{line}\n{}", self.indent(text)));
     }
 
     /// Inserts a line behind `text`.
     pub(super) fn after(&mut self, text: &'a str, line: &str) {
-        let at = place(self.file, text) + text.len();
         let line = format!("\n{}{line}", self.indent(text));
-        self.list.push((at..at, line));
+        self.after_on_line(text, &line);
     }
 
     /// Inserts text behind `text`.
     pub(super) fn after_on_line(&mut self, text: &'a str, more: &str) {
-        let at = place(self.file, text) + text.len();
-        self.list.push((at..at, more.to_owned()));
+        self.replace(&text[text.len()..], more.to_owned());
     }
 
-    /// The first of `texts` in front of which or behind which a line was inserted.
-    pub(super) fn first_beside_line(
+    /// The first of `texts` that a line was inserted in front of or behind.
+    pub(super) fn find_beside_line(
         &self,
         mut texts: impl Iterator<Item = &'a str>,
     ) -> Option<&'a str> {
-        let is_line =
-            |(place, with): &&(Range<usize>, String)| place.is_empty() && with.contains('\n');
-        let lines = self.list.iter().filter(is_line);
-        let places: BTreeSet<_> = lines.map(|(place, _)| place.start).collect();
+        let insertions = self.list.iter().filter(|(place, _)| place.is_empty());
+        let lines = insertions.filter(|(_, with)| with.contains('\n'));
+        let places = BTreeSet::from_iter(lines.map(|(place, _)| place.start));
+        let start = |text| place(self.file, text);
         texts.find(|text| {
-            let start = place(self.file, text);
-            places.contains(&start) || places.contains(&(start + text.len()))
+            places.contains(&start(text)) || places.contains(&start(&text[text.len()..]))
         })
     }
 

@@ -12,7 +12,7 @@
 use futhark_manifest::Version;
 
 use super::bounds;
-use super::passes::{Passed, expect_readable, is_iterations};
+use super::passes::{Passed, is_iterations};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -47,30 +47,25 @@ const KNOWN: &[&str] = &[
     "futrts_cond_*",
 ];
 
-/// Checks that every call in a function is known, that every size that it passes on can be read, and that every operation is
-/// in a known place.
+/// Checks that every call in a function is known, and that every operation is in a known place.
 pub(super) fn check(
     function: &Function<'_>,
     source: &Source<'_>,
     version: &Version,
 ) -> Result<(), Error> {
     for statement in function.statements() {
-        let mut unknown = statement
-            .parts()
-            .into_iter()
-            .filter_map(|part| match part.kind {
-                expr::Kind::Call(name, _) if !is_known(part, name, source) => Some(name),
-                _ => None,
-            });
-        if let Some(name) = unknown.next() {
-            let caller = function.name;
-            let why = format!("`{caller}` calls it, and whether it gets a size is not known");
-            return Err(Error::unsupported(version, name, &why));
+        let refuse = |item, why: &str| Err(Error::unsupported(version, item, why));
+        for part in statement.parts() {
+            if let expr::Kind::Call(name, _) = part.kind
+                && !is_known(part, name, source)
+            {
+                let caller = function.name;
+                let why = format!("`{caller}` calls it, and whether it gets a size is not known");
+                return refuse(name, &why);
+            }
         }
-        expect_readable(statement, version)?;
         if !are_known(statement) && !statement.expressions().into_iter().all(is_free) {
-            let why = "what becomes of its result is not known";
-            return Err(Error::unsupported(version, statement.text, why));
+            return refuse(statement.text, "what becomes of its result is not known");
         }
     }
     Ok(())

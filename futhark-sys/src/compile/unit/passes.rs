@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-use futhark_manifest::Version;
-
-use crate::compile::error::Error;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Kind, Statement, matches};
 
@@ -105,18 +102,6 @@ impl<'s, 'a> Passed<'s, 'a> {
             sizes,
         })
     }
-}
-
-/// Checks that all sizes that the statement passes on are in a known form.
-pub(super) fn expect_readable(statement: &Statement<'_>, version: &Version) -> Result<(), Error> {
-    if Passed::all(statement)
-        .iter()
-        .all(|passed| passed.is_readable)
-    {
-        return Ok(());
-    }
-    let why = "a size that it passes on cannot be read";
-    Err(Error::unsupported(version, statement.text, why))
 }
 
 /// Whether the target of an assignment is the number of iterations of a task.

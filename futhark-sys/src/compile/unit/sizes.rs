@@ -26,17 +26,61 @@ use futhark_manifest::Version;
 
 use super::concat::Concatenations;
 use super::edits::Edits;
-use super::passes::{Passed, Purpose, expect_readable, is_iterations};
+use super::passes::{Passed, Purpose, is_iterations};
 use super::room;
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Loop, Statement};
 
+/// Adds the checks of sizes to the functions of the program, and to the functions of the API that create arrays (`new`).
+pub(super) fn write<'a>(
+    functions: &[Function<'a>],
+    new: &[Function<'a>],
+    concatenations: &Concatenations<'a>,
+    source: &Source<'a>,
+    version: &Version,
+    edits: &mut Edits<'a>,
+) -> Result<(), Error> {
+    let statements = functions.iter().flat_map(Function::statements);
+    let definitions = statements.filter_map(Definition::of);
+    let fields = definitions.filter_map(|definition| definition.field());
+    let fields = BTreeSet::from_iter(fields);
+    let flow = |function| Flow::of(function, &fields, concatenations);
+    let mut flows = Vec::from_iter(functions.iter().map(flow));
+    // What a task needs, its caller passes, with the counterpart.
+    let mut needed = BTreeSet::new();
+    let mut checked = BTreeSet::<&str>::new();
+    let mut count = None;
+    while count != Some(needed.len() + checked.len()) {
+        count = Some(needed.len() + checked.len());
+        for flow in &mut flows {
+            flow.need(&needed, version)?;
+            flow.checked.extend(&checked);
+            flow.find_checked();
+            needed.extend(fields.intersection(&flow.needed));
+            checked.extend(fields.intersection(&flow.checked));
+        }
+    }
+    let members = source.structs.values().flat_map(|tokens| tokens.windows(3));
+    for member in members {
+        if let ["int64_t", name, end @ ";"] = *member
+            && checked.contains(name)
+        {
+            edits.after(end, &format!("int64_t fut_{name};"));
+        }
+    }
+    for flow in flows.into_iter().chain(new.iter().map(flow)) {
+        let mut body = flow.function.body.iter();
+        body.try_for_each(|statement| flow.write(statement, version, edits))?;
+    }
+    Ok(())
+}
+
 /// How the sizes of one function are computed. On multicore, the fields of structs pass variables to tasks. Here they are
 /// variables too, which all functions share.
-pub(super) struct Flow<'a, 'f> {
-    pub function: &'f Function<'a>,
+struct Flow<'a, 'f> {
+    function: &'f Function<'a>,
     /// The types of variables and fields. The offsets of concatenations have none: their parts are compared with zero.
     types: BTreeMap<&'a str, &'a str>,
     /// The expressions that each variable of type `int64_t` is assigned.
@@ -174,7 +218,7 @@ impl<'a, 'f> Flow<'a, 'f> {
     }
 
     /// Changes a statement and those in it.
-    pub(super) fn write(
+    fn write(
         &self,
         statement: &Statement<'a>,
         version: &Version,
@@ -186,6 +230,10 @@ impl<'a, 'f> Flow<'a, 'f> {
             return Ok(());
         }
         for passed in Passed::all(statement) {
+            if !passed.is_readable {
+                let why = "a size that it passes on cannot be read";
+                return Err(Error::unsupported(version, statement.text, why));
+            }
             match passed.purpose {
                 Purpose::Copy => {
                     let checks = room::checks(passed.arguments, passed.function);
@@ -207,7 +255,8 @@ impl<'a, 'f> Flow<'a, 'f> {
                         if passed.purpose == Purpose::Allocate && !is_size {
                             text = format!("fut_size({text})");
                         }
-                        if text != size.to_string() {
+                        // The dimensions of existing arrays are valid.
+                        if text != size.to_string() && !size.mentions_field("shape") {
                             edits.replace(size.text, text);
                         }
                     }
@@ -280,61 +329,6 @@ impl<'a, 'f> Flow<'a, 'f> {
     }
 }
 
-/// The flows of all functions, and the fields of tasks that have a checked counterpart.
-pub(super) struct Flows<'a, 'f> {
-    pub all: Vec<Flow<'a, 'f>>,
-    fields: BTreeSet<&'a str>,
-}
-
-impl<'a, 'f> Flows<'a, 'f> {
-    pub(super) fn of(
-        functions: &'f [Function<'a>],
-        concatenations: &Concatenations<'a>,
-        version: &Version,
-    ) -> Result<Flows<'a, 'f>, Error> {
-        let statements = functions.iter().flat_map(Function::statements);
-        let definitions = statements.filter_map(Definition::of);
-        let fields = definitions
-            .filter_map(|definition| definition.field())
-            .collect();
-        let flows = functions
-            .iter()
-            .map(|function| Flow::of(function, &fields, concatenations));
-        let mut all = Vec::from_iter(flows);
-        // What a task needs, its caller passes, and a counterpart of what the caller has one of.
-        let (mut needed, mut checked) = (BTreeSet::new(), BTreeSet::new());
-        loop {
-            let before = needed.len() + checked.len();
-            for flow in &mut all {
-                flow.need(&needed, version)?;
-                flow.checked.extend(&checked);
-                flow.find_checked();
-                needed.extend(fields.intersection(&flow.needed));
-                checked.extend(fields.intersection(&flow.checked));
-            }
-            if needed.len() + checked.len() == before {
-                return Ok(Flows {
-                    all,
-                    fields: checked,
-                });
-            }
-        }
-    }
-
-    /// Adds the counterparts of fields to the structs of tasks.
-    pub(super) fn add_fields(&self, source: &Source<'a>, edits: &mut Edits<'a>) {
-        for tokens in source.structs.values() {
-            for field in tokens.windows(3) {
-                if let ["int64_t", name, end @ ";"] = *field
-                    && self.fields.contains(name)
-                {
-                    edits.after(end, &format!("int64_t fut_{name};"));
-                }
-            }
-        }
-    }
-}
-
 /// The number of iterations of a loop that begins with 0, and its body.
 fn count<'s, 'a>(statement: &'s Statement<'a>) -> Option<(&'s Expr<'a>, &'s Statement<'a>)> {
     match &statement.kind {
@@ -360,25 +354,4 @@ fn counts_of_units<'s, 'a>(statement: &'s Statement<'a>) -> Option<Vec<&'s Expr<
     };
     counts.push(count);
     Some(counts)
-}
-
-/// Checks the sizes of the memory in the functions of the API that create arrays. The dimensions of existing arrays are valid.
-pub(super) fn write_new<'a>(
-    function: &Function<'a>,
-    version: &Version,
-    edits: &mut Edits<'a>,
-) -> Result<(), Error> {
-    let none = BTreeSet::new();
-    for statement in function.statements() {
-        expect_readable(statement, version)?;
-        for size in Passed::all(statement)
-            .iter()
-            .flat_map(|passed| &passed.sizes)
-        {
-            if !size.mentions_field("shape") && !size.is_plain(&none) {
-                edits.replace(size.text, size.checked(&none));
-            }
-        }
-    }
-    Ok(())
 }
