@@ -7,15 +7,7 @@ use crate::compile::error::Error;
 use crate::compile::generated::statement::{Function, Kind};
 
 /// The sizes of a launch, which the compiler declares as 32-bit numbers.
-const LAUNCH: [&str; 7] = [
-    "grid_x",
-    "grid_y",
-    "grid_z",
-    "block_x",
-    "block_y",
-    "block_z",
-    "shared_bytes",
-];
+const LAUNCH: &str = "grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes";
 
 /// Changes `gpu_kernel_f(ctx, grid_x, …, block_x, …, shared_bytes, …)`, which launches a kernel, and
 /// `futrts_builtinzhreplicate_i32(ctx, mem, count, value)` and the like, which fill an array.
@@ -36,7 +28,8 @@ pub(super) fn write<'a>(
 fn launch<'a>(function: &Function<'a>, edits: &mut Edits<'a>) -> Option<()> {
     let words = function.parameters.windows(3);
     let sizes = words.filter(|words| words[..2] == ["unsigned", "int"]);
-    if !sizes.clone().map(|words| words[2]).eq(LAUNCH) {
+    let names = Vec::from_iter(sizes.clone().map(|words| words[2]));
+    if names.join(", ") != LAUNCH {
         return None;
     }
     for words in sizes {
@@ -49,11 +42,11 @@ fn launch<'a>(function: &Function<'a>, edits: &mut Edits<'a>) -> Option<()> {
         Kind::If(condition, _) if condition.to_string() == product => Some((statement, condition)),
         _ => None,
     })?;
-    let (sizes, launches) = (LAUNCH.join(", "), LAUNCH[..6].join(" != 0 && "));
     let check = format!(
-        "if (fut_check_launch(ctx, {sizes}) != FUTHARK_SUCCESS)\n        return FUTHARK_PROGRAM_ERROR;"
+        "if (fut_check_launch(ctx, {LAUNCH}) != FUTHARK_SUCCESS)\n        return FUTHARK_PROGRAM_ERROR;"
     );
     edits.before(statement.text, &check);
+    let launches = names[..6].join(" != 0 && ");
     edits.replace(condition.text, format!("{launches} != 0"));
     Some(())
 }

@@ -15,7 +15,7 @@ pub(super) enum Purpose {
     Count,
     /// The shape of a copy.
     Copy,
-    /// No size: the task of a parallel loop of multicore has the number of iterations.
+    /// The scheduler in place of a size: the task of a parallel loop of multicore has the number of iterations.
     Start,
 }
 
@@ -24,9 +24,8 @@ pub(super) struct Passed<'s, 'a> {
     pub purpose: Purpose,
     pub function: &'a str,
     pub arguments: &'s [Expr<'a>],
+    /// None if the call is not in a known form.
     pub sizes: Vec<&'s Expr<'a>>,
-    /// Whether the call and the sizes are in a known form.
-    pub is_readable: bool,
 }
 
 const REALLOCATE: &str = "lexical_realloc";
@@ -45,8 +44,8 @@ const RECEIVERS: [(&str, Purpose, Range<usize>); 8] = [
     // lmad_copy_4b(ctx, …, (int64_t []) {SHAPE, …})
     ("lmad_copy_*", Purpose::Copy, 0..0),
     // scheduler_prepare_task(&ctx->scheduler, &task)
-    ("scheduler_prepare_task", Purpose::Start, 0..0),
-    ("scheduler_execute_task", Purpose::Start, 0..0),
+    ("scheduler_prepare_task", Purpose::Start, 0..1),
+    ("scheduler_execute_task", Purpose::Start, 0..1),
 ];
 
 impl<'s, 'a> Passed<'s, 'a> {
@@ -70,7 +69,6 @@ impl<'s, 'a> Passed<'s, 'a> {
             function: "",
             arguments: &[],
             sizes: vec![size],
-            is_readable: size.is_number(),
         });
         let calls = statement.parts().into_iter().filter_map(Passed::of);
         own.into_iter().chain(calls).collect()
@@ -83,23 +81,19 @@ impl<'s, 'a> Passed<'s, 'a> {
         };
         let mut rows = RECEIVERS.iter();
         let (_, purpose, places) = rows.find(|row| matches(row.0, function))?;
-        let (context, sizes) = match purpose {
-            Purpose::Start => ("&ctx->scheduler", Some(Vec::new())),
-            Purpose::Copy => ("ctx", arguments.last().and_then(shape)),
-            _ => {
-                let sizes = arguments.get(places.clone());
-                ("ctx", sizes.map(|sizes| sizes.iter().collect()))
-            }
+        let is_known = arguments.first().is_some_and(|first| match purpose {
+            Purpose::Start => first.to_string() == "&ctx->scheduler",
+            _ => first.name() == Some("ctx"),
+        });
+        let sizes = match purpose {
+            Purpose::Copy => arguments.last().map(shape),
+            _ => arguments.get(places.clone()).map(Vec::from_iter),
         };
-        let first = arguments.first().map(Expr::to_string);
-        let is_known = sizes.is_some() && first.as_deref() == Some(context);
-        let sizes = sizes.unwrap_or_default();
         Some(Passed {
             purpose: *purpose,
             function,
             arguments,
-            is_readable: is_known && sizes.iter().all(|size| size.is_number()),
-            sizes,
+            sizes: sizes.filter(|_| is_known).unwrap_or_default(),
         })
     }
 }
@@ -119,9 +113,9 @@ fn reallocates(statement: &Statement<'_>, cached: &Expr<'_>) -> bool {
 }
 
 /// The elements of `(int64_t []) {a, b}`.
-fn shape<'s, 'a>(list: &'s Expr<'a>) -> Option<Vec<&'s Expr<'a>>> {
+fn shape<'s, 'a>(list: &'s Expr<'a>) -> Vec<&'s Expr<'a>> {
     match &list.kind {
-        expr::Kind::Cast(_, list) if matches!(list.kind, expr::Kind::List(_)) => Some(list.parts()),
-        _ => None,
+        expr::Kind::Cast(_, list) if matches!(list.kind, expr::Kind::List(_)) => list.parts(),
+        _ => Vec::new(),
     }
 }

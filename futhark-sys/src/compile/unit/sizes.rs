@@ -43,27 +43,26 @@ pub(super) fn write<'a>(
     edits: &mut Edits<'a>,
 ) -> Result<(), Error> {
     let statements = functions.iter().flat_map(Function::statements);
-    let definitions = statements.filter_map(Definition::of);
-    let fields = definitions.filter_map(|definition| definition.field());
-    let fields = BTreeSet::from_iter(fields);
+    let targets = statements.filter_map(target);
+    let of_fields = targets.filter(|(in_front, _)| in_front.ends_with('.'));
+    let fields = BTreeSet::from_iter(of_fields.map(|(_, field)| field));
     let flow = |function| Flow::of(function, &fields, concatenations);
     let mut flows = Vec::from_iter(functions.iter().map(flow));
     // What a task needs, its caller passes, with the counterpart.
     let mut needed = BTreeSet::new();
-    let mut checked = BTreeSet::<&str>::new();
-    let mut count = None;
-    while count != Some(needed.len() + checked.len()) {
-        count = Some(needed.len() + checked.len());
+    let mut checked = BTreeSet::new();
+    let (mut count, mut before) = (1, 0);
+    while count != before {
+        before = std::mem::take(&mut count);
         for flow in &mut flows {
             flow.need(&needed, version)?;
-            flow.checked.extend(&checked);
-            flow.find_checked();
+            flow.find_checked(&checked);
             needed.extend(fields.intersection(&flow.needed));
             checked.extend(fields.intersection(&flow.checked));
+            count += flow.needed.len() + flow.checked.len();
         }
     }
-    let members = source.structs.values().flat_map(|tokens| tokens.windows(3));
-    for member in members {
+    for member in source.structs.values().flat_map(|tokens| tokens.windows(3)) {
         if let ["int64_t", name, end @ ";"] = *member
             && checked.contains(name)
         {
@@ -71,8 +70,9 @@ pub(super) fn write<'a>(
         }
     }
     for flow in flows.into_iter().chain(new.iter().map(flow)) {
-        let mut body = flow.function.body.iter();
-        body.try_for_each(|statement| flow.write(statement, version, edits))?;
+        for statement in &flow.function.body {
+            flow.write(statement, version, edits)?;
+        }
     }
     Ok(())
 }
@@ -85,6 +85,8 @@ struct Flow<'a, 'f> {
     types: BTreeMap<&'a str, &'a str>,
     /// The expressions that each variable of type `int64_t` is assigned.
     definitions: BTreeMap<&'a str, Vec<&'f Expr<'a>>>,
+    /// The variables in sizes and numbers of iterations, as long as they are not followed.
+    open: Vec<&'a str>,
     /// The variables on which a size depends that the runtime receives, or the number of iterations of a loop.
     needed: BTreeSet<&'a str>,
     /// The variables with a checked counterpart: their value is computed, in at least one place,
@@ -92,44 +94,20 @@ struct Flow<'a, 'f> {
     checked: BTreeSet<&'a str>,
 }
 
-/// A declaration or an assignment of a variable or a field.
-struct Definition<'s, 'a> {
-    /// `int64_t `, `task.`, or nothing.
-    in_front: &'a str,
-    name: &'a str,
-    operator: &'a str,
-    value: Option<&'s Expr<'a>>,
-}
-
-impl<'s, 'a> Definition<'s, 'a> {
-    fn of(statement: &'s Statement<'a>) -> Option<Definition<'s, 'a>> {
-        let (in_front, name, operator, value) = match &statement.kind {
-            Kind::Declare { name, value, .. } => ("int64_t ", *name, "=", value.as_ref()),
-            Kind::Assign {
-                target,
-                operator,
-                value,
-            } => {
-                let name = match target.kind {
-                    // The iterations are a size, and only the runtime reads them.
-                    expr::Kind::Member(_, ".", field) if !is_iterations(target) => field,
-                    _ => target.name()?,
-                };
-                let in_front = target.text.strip_suffix(name)?;
-                (in_front, name, *operator, Some(value))
-            }
-            _ => return None,
-        };
-        Some(Definition {
-            in_front,
-            name,
-            operator,
-            value,
-        })
-    }
-
-    fn field(&self) -> Option<&'a str> {
-        self.in_front.ends_with('.').then_some(self.name)
+/// The variable or the field of a task that a statement declares or sets, behind the text in front of it: `int64_t `, `task.`
+/// or nothing.
+fn target<'a>(statement: &Statement<'a>) -> Option<(&'a str, &'a str)> {
+    match &statement.kind {
+        Kind::Declare { name, .. } => Some(("int64_t ", name)),
+        Kind::Assign { target, .. } => {
+            let name = match target.kind {
+                // The iterations are a size, and only the runtime reads them.
+                expr::Kind::Member(_, ".", field) if !is_iterations(target) => field,
+                _ => target.name()?,
+            };
+            Some((target.text.strip_suffix(name)?, name))
+        }
+        _ => None,
     }
 }
 
@@ -143,18 +121,24 @@ impl<'a, 'f> Flow<'a, 'f> {
         types.extend(fields.iter().map(|field| (*field, "int64_t")));
         types.retain(|name, _| !concatenations.is_offset(name));
         let mut definitions = BTreeMap::<_, Vec<_>>::new();
+        let mut open = Vec::new();
         for statement in function.statements() {
-            if let Some(definition) = Definition::of(statement)
-                && types.get(definition.name) == Some(&"int64_t")
+            if let Some((_, name)) = target(statement)
+                && types.get(name) == Some(&"int64_t")
             {
-                let values = definitions.entry(definition.name).or_default();
-                values.extend(definition.value);
+                let values = definitions.entry(name).or_default();
+                values.extend(statement.expressions().pop());
             }
+            let passed = Passed::all(statement);
+            let sizes = passed.iter().flat_map(|passed| &passed.sizes).copied();
+            let count = count(statement).map(|(count, _)| count);
+            sizes.chain(count).for_each(|size| size.names(&mut open));
         }
         Flow {
             function,
             types,
             definitions,
+            open,
             needed: BTreeSet::new(),
             checked: BTreeSet::new(),
         }
@@ -162,18 +146,12 @@ impl<'a, 'f> Flow<'a, 'f> {
 
     /// Adds the variables on which sizes and the fields depend to `needed`.
     fn need(&mut self, fields: &BTreeSet<&'a str>, version: &Version) -> Result<(), Error> {
-        let mut open = Vec::from_iter(fields.iter().copied());
-        for statement in self.function.statements() {
-            let passed = Passed::all(statement);
-            let sizes = passed.iter().flat_map(|passed| &passed.sizes).copied();
-            let count = count(statement).map(|(count, _)| count);
-            sizes.chain(count).for_each(|size| size.names(&mut open));
-        }
-        while let Some(name) = open.pop() {
+        self.open.extend(fields);
+        while let Some(name) = self.open.pop() {
             match self.types.get(name) {
                 Some(&"int64_t") if self.needed.insert(name) => {
                     let values = self.definitions.get(name).into_iter().flatten();
-                    values.for_each(|value| value.names(&mut open));
+                    values.for_each(|value| value.names(&mut self.open));
                 }
                 // The scheduler counts with 32 bits.
                 None | Some(&("int64_t" | "int32_t" | "int")) => {}
@@ -186,18 +164,13 @@ impl<'a, 'f> Flow<'a, 'f> {
         Ok(())
     }
 
-    /// Adds the variables that are computed from products, sums and checked variables.
-    fn find_checked(&mut self) {
-        loop {
-            let count = self.checked.len();
-            for name in &self.needed {
-                let mut values = self.definitions.get(name).into_iter().flatten();
-                if !values.all(|value| value.is_plain(&self.checked)) {
-                    self.checked.insert(name);
-                }
-            }
-            if self.checked.len() == count {
-                return;
+    /// Adds the variables that are computed from products, sums, checked variables and these fields.
+    fn find_checked(&mut self, fields: &BTreeSet<&'a str>) {
+        self.checked.extend(fields);
+        for name in &self.needed {
+            let mut values = self.definitions.get(name).into_iter().flatten();
+            if !values.all(|value| value.is_plain(&self.checked)) {
+                self.checked.insert(name);
             }
         }
     }
@@ -230,36 +203,33 @@ impl<'a, 'f> Flow<'a, 'f> {
             return Ok(());
         }
         for passed in Passed::all(statement) {
-            if !passed.is_readable {
+            if passed.sizes.is_empty() || !passed.sizes.iter().all(|size| size.is_number()) {
                 let why = "a size that it passes on cannot be read";
                 return Err(Error::unsupported(version, statement.text, why));
             }
-            match passed.purpose {
-                Purpose::Copy => {
-                    let checks = room::checks(passed.arguments, passed.function);
-                    let check = self.check_count(&passed.sizes);
-                    let checks = check.into_iter().chain(checks);
-                    checks.for_each(|check| edits.before(statement.text, &check));
-                }
-                // Our functions check the number of iterations.
-                Purpose::Start => {
-                    let start = passed.function.replace("scheduler", "fut");
-                    edits.replace(passed.function, start);
-                    edits.replace(passed.arguments[0].text, "ctx".to_owned());
-                }
-                _ => {
-                    for size in passed.sizes {
-                        let mut text = size.checked(&self.checked);
-                        // The condition in front of an allocation would take a negative size for one that is there.
-                        let is_size = size.is_natural() || size.operands("*").is_some();
-                        if passed.purpose == Purpose::Allocate && !is_size {
-                            text = format!("fut_size({text})");
-                        }
-                        // The dimensions of existing arrays are valid.
-                        if text != size.to_string() && !size.mentions_field("shape") {
-                            edits.replace(size.text, text);
-                        }
+            if passed.purpose == Purpose::Copy {
+                let checks = room::checks(passed.arguments, passed.function);
+                let checks = self.check_count(&passed.sizes).into_iter().chain(checks);
+                checks.for_each(|check| edits.before(statement.text, &check));
+                continue;
+            }
+            if passed.purpose == Purpose::Start {
+                let start = passed.function.replace("scheduler", "fut");
+                edits.replace(passed.function, start);
+            }
+            for size in passed.sizes {
+                let is_product = size.operands("*").is_some();
+                let text = match passed.purpose {
+                    Purpose::Start => "ctx".to_owned(),
+                    // The condition in front of an allocation would take a negative size for one that is there.
+                    Purpose::Allocate if !size.is_natural() && !is_product => {
+                        format!("fut_size({})", size.checked(&self.checked))
                     }
+                    _ => size.checked(&self.checked),
+                };
+                // The dimensions of existing arrays are valid.
+                if text != size.to_string() && !size.mentions_field("shape") {
+                    edits.replace(size.text, text);
                 }
             }
         }
@@ -301,31 +271,22 @@ impl<'a, 'f> Flow<'a, 'f> {
         if let Some(name) = addresses.next() {
             return refuse(name, "a size is assigned through its address");
         }
-        let Some(definition) = Definition::of(statement) else {
+        let is_needed = |(_, name): &(_, &str)| self.needed.contains(name);
+        let Some((in_front, name)) = target(statement).filter(is_needed) else {
             return Ok(None);
         };
-        let Definition {
-            in_front,
-            name,
-            operator,
-            value,
-        } = definition;
-        if !self.needed.contains(name) {
-            return Ok(None);
-        }
-        if operator != "=" || !value.is_none_or(Expr::is_number) {
+        let value = statement.expressions().pop();
+        let changes = matches!(statement.kind, Kind::Assign { operator, .. } if operator != "=");
+        if changes || !value.is_none_or(Expr::is_number) {
             let why = format!("the size in `{}` cannot be read", statement.text);
             return refuse(name, &why);
-        }
-        if !self.checked.contains(name) {
-            return Ok(None);
         }
         let value = value.map(|value| match self.is_length(value, &mut BTreeSet::new()) {
             true => format!(" = {}", value.concatenation(&self.checked)),
             false => format!(" = {}", value.checked(&self.checked)),
         });
-        let value = value.unwrap_or_default();
-        Ok(Some(format!("{in_front}fut_{name}{value};")))
+        let counterpart = format!("{in_front}fut_{name}{};", value.unwrap_or_default());
+        Ok(self.checked.contains(name).then_some(counterpart))
     }
 }
 
