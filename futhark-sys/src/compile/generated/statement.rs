@@ -170,11 +170,11 @@ impl<'a> Function<'a> {
         let words = self.parameters.windows(2);
         let parameters = words.filter(|words| is_name(words[0]));
         let mut types: BTreeMap<_, _> = parameters.map(|words| (words[1], words[0])).collect();
-        self.visit(&mut |statement| {
+        for statement in self.statements() {
             if let Kind::Declare { ty, name, .. } = &statement.kind {
                 types.insert(name, ty);
             }
-        });
+        }
         types
     }
 }

@@ -9,7 +9,8 @@ use super::edits::Edits;
 use super::{constants, divisions, launches, operations, sizes};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
-use crate::compile::generated::statement::{Function, Kind, Statement, functions, is_of_program};
+use crate::compile::generated::statement::{Function, functions, is_of_program};
+use crate::compile::generated::token::place;
 
 /// The generated C with the checks of all rules; an error if a function is in an unknown form. If that is `allowed`, it is
 /// added to the list, and the function gets no checks.
@@ -72,19 +73,17 @@ fn with_rules(
         version,
         &mut edits,
     )?;
-    let is_block = |one: &&Statement<'_>| matches!(one.kind, Kind::Block(_));
-    let statements = of_program.iter().flat_map(Function::statements);
-    let inner = statements
-        .filter(|one| !is_block(one))
-        .flat_map(Statement::inner);
-    let mut bare = inner.filter(|one| !is_block(one)).map(|one| one.text);
-    match edits.find_beside_line(&mut bare) {
-        Some(bare) => {
-            let why = "no check can be added to a statement without braces";
-            Err(Error::unsupported(version, bare, why))
-        }
-        None => Ok(edits.apply()),
+    // Behind a condition or `else`, a line would take the place of the statement.
+    let bare = edits.beside_lines.iter().find(|text| {
+        let is_before = |token: &&str| place(source.text, token) < place(source.text, text);
+        let next = source.tokens.partition_point(is_before);
+        matches!(source.tokens[..next].last(), Some(&(")" | "else")))
+    });
+    if let Some(bare) = bare {
+        let why = "no check can be added to a statement without braces";
+        return Err(Error::unsupported(version, bare, why));
     }
+    Ok(edits.apply())
 }
 
 #[cfg(test)]

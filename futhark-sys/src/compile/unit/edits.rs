@@ -1,6 +1,5 @@
 //! Changes of a file by place.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::compile::generated::token::place;
@@ -8,6 +7,8 @@ use crate::compile::generated::token::place;
 pub(super) struct Edits<'a> {
     file: &'a str,
     list: Vec<(Range<usize>, String)>,
+    /// The texts beside which a line was inserted.
+    pub beside_lines: Vec<&'a str>,
 }
 
 impl<'a> Edits<'a> {
@@ -15,6 +16,7 @@ impl<'a> Edits<'a> {
         Edits {
             file,
             list: Vec::new(),
+            beside_lines: Vec::new(),
         }
     }
 
@@ -26,32 +28,20 @@ impl<'a> Edits<'a> {
 
     /// Inserts a line in front of the one on which `text` begins, after those inserted there before.
     pub(super) fn before(&mut self, text: &'a str, line: &str) {
+        self.beside_lines.push(text);
         self.replace(&text[..0], format!("{line}\n{}", self.indent(text)));
     }
 
     /// Inserts a line behind `text`.
     pub(super) fn after(&mut self, text: &'a str, line: &str) {
         let line = format!("\n{}{line}", self.indent(text));
+        self.beside_lines.push(text);
         self.after_on_line(text, &line);
     }
 
     /// Inserts text behind `text`.
     pub(super) fn after_on_line(&mut self, text: &'a str, more: &str) {
         self.replace(&text[text.len()..], more.to_owned());
-    }
-
-    /// The first of `texts` that a line was inserted in front of or behind.
-    pub(super) fn find_beside_line(
-        &self,
-        mut texts: impl Iterator<Item = &'a str>,
-    ) -> Option<&'a str> {
-        let insertions = self.list.iter().filter(|(place, _)| place.is_empty());
-        let lines = insertions.filter(|(_, with)| with.contains('\n'));
-        let places = BTreeSet::from_iter(lines.map(|(place, _)| place.start));
-        let start = |text| place(self.file, text);
-        texts.find(|text| {
-            places.contains(&start(text)) || places.contains(&start(&text[text.len()..]))
-        })
     }
 
     fn indent(&self, text: &'a str) -> &'a str {

@@ -64,7 +64,7 @@ pub(super) fn check(
                 return refuse(name, &why);
             }
         }
-        if !are_known(statement) && !statement.expressions().into_iter().all(is_free) {
+        if !are_known(statement) {
             return refuse(statement.text, "what becomes of its result is not known");
         }
     }
@@ -83,9 +83,9 @@ fn is_known(call: &Expr<'_>, function: &str, source: &Source<'_>) -> bool {
         || definition.is_some_and(|definition| is_read(&definition.parameters))
 }
 
-/// Whether every operation of a statement of this kind is in a known place.
+/// Whether every operation of a statement is in a known place, because of its kind or by itself.
 fn are_known(statement: &Statement<'_>) -> bool {
-    match &statement.kind {
+    let is_known = match &statement.kind {
         // The range of a task, or a number of iterations.
         Kind::For(_) => true,
         // Conditions, whose arithmetic `bounds` checks where a check of the compiler depends on it. The others choose between
@@ -106,7 +106,8 @@ fn are_known(statement: &Statement<'_>) -> bool {
         // Text.
         Kind::Evaluate(call) => matches!(call.kind, expr::Kind::Call("set_error" | "fprintf", _)),
         _ => false,
-    }
+    };
+    is_known || statement.expressions().into_iter().all(is_free)
 }
 
 /// Whether no operation on numbers that are not constants is outside of subscripts and of the arguments of functions that get

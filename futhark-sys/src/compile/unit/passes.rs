@@ -53,14 +53,11 @@ impl<'s, 'a> Passed<'s, 'a> {
     pub(super) fn all(statement: &'s Statement<'a>) -> Vec<Passed<'s, 'a>> {
         let own = match &statement.kind {
             // if (mem_cached_sizze < SIZE) { err = lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE); … }
-            Kind::If(condition, inner) => match condition.operands("<") {
-                Some([cached, size]) if reallocates(&inner[0], cached) => {
-                    Some((Purpose::Allocate, size))
-                }
-                _ => None,
-            },
-            Kind::Assign { target, value, .. } if is_iterations(target) => {
-                Some((Purpose::Count, value))
+            Kind::If(condition, inner) => (condition.operands("<"))
+                .filter(|sides| reallocates(&inner[0], &sides[0]))
+                .map(|sides| (Purpose::Allocate, &sides[1])),
+            Kind::Assign { target, value, .. } => {
+                is_iterations(target).then_some((Purpose::Count, value))
             }
             _ => None,
         };

@@ -49,8 +49,7 @@ pub(super) fn write<'a>(
     let flow = |function| Flow::of(function, &fields, concatenations);
     let mut flows = Vec::from_iter(functions.iter().map(flow));
     // What a task needs, its caller passes, with the counterpart.
-    let mut needed = BTreeSet::new();
-    let mut checked = BTreeSet::new();
+    let (mut needed, mut checked) = (BTreeSet::new(), BTreeSet::new());
     let (mut count, mut before) = (1, 0);
     while count != before {
         before = std::mem::take(&mut count);
@@ -83,7 +82,7 @@ struct Flow<'a, 'f> {
     function: &'f Function<'a>,
     /// The types of variables and fields. The offsets of concatenations have none: their parts are compared with zero.
     types: BTreeMap<&'a str, &'a str>,
-    /// The expressions that each variable of type `int64_t` is assigned.
+    /// The expressions that each variable and field is assigned.
     definitions: BTreeMap<&'a str, Vec<&'f Expr<'a>>>,
     /// The variables in sizes and numbers of iterations, as long as they are not followed.
     open: Vec<&'a str>,
@@ -123,9 +122,7 @@ impl<'a, 'f> Flow<'a, 'f> {
         let mut definitions = BTreeMap::<_, Vec<_>>::new();
         let mut open = Vec::new();
         for statement in function.statements() {
-            if let Some((_, name)) = target(statement)
-                && types.get(name) == Some(&"int64_t")
-            {
+            if let Some((_, name)) = target(statement) {
                 let values = definitions.entry(name).or_default();
                 values.extend(statement.expressions().pop());
             }
@@ -180,9 +177,12 @@ impl<'a, 'f> Flow<'a, 'f> {
     fn is_length(&self, value: &Expr<'a>, seen: &mut BTreeSet<&'a str>) -> bool {
         match (value.name(), value.operands("+")) {
             (Some(name), _) => {
-                let definitions = self.definitions.get(name).filter(|_| seen.insert(name));
-                let values = definitions.into_iter().flatten();
-                let mut own = values.filter(|value| value.is_of_sizes());
+                let is_new = self.needed.contains(name) && seen.insert(name);
+                let values = self.definitions.get(name).filter(|_| is_new);
+                let mut own = values
+                    .into_iter()
+                    .flatten()
+                    .filter(|value| value.is_of_sizes());
                 own.all(|value| self.is_length(value, seen))
             }
             (None, Some(terms)) => terms.iter().all(|term| self.is_length(term, seen)),
