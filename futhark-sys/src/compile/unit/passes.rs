@@ -22,6 +22,7 @@ pub(super) enum Purpose {
 /// The sizes that a statement passes on.
 pub(super) struct Passed<'s, 'a> {
     pub purpose: Purpose,
+    /// The function, or a field of a task.
     pub function: &'a str,
     pub arguments: &'s [Expr<'a>],
     /// None if the call is not in a known form.
@@ -55,15 +56,15 @@ impl<'s, 'a> Passed<'s, 'a> {
             // if (mem_cached_sizze < SIZE) { err = lexical_realloc(ctx, &mem, &mem_cached_sizze, SIZE); … }
             Kind::If(condition, inner) => (condition.operands("<"))
                 .filter(|sides| reallocates(&inner[0], &sides[0]))
-                .map(|sides| (Purpose::Allocate, &sides[1])),
+                .map(|sides| (Purpose::Allocate, REALLOCATE, &sides[1])),
             Kind::Assign { target, value, .. } => {
-                is_iterations(target).then_some((Purpose::Count, value))
+                is_iterations(target).then_some((Purpose::Count, "iterations", value))
             }
             _ => None,
         };
-        let own = own.map(|(purpose, size)| Passed {
+        let own = own.map(|(purpose, function, size)| Passed {
             purpose,
-            function: "",
+            function,
             arguments: &[],
             sizes: vec![size],
         });

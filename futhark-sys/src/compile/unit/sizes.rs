@@ -50,7 +50,7 @@ pub(super) fn write<'a>(
     let mut flows = Vec::from_iter(functions.iter().map(flow));
     // What a task needs, its caller passes, with the counterpart.
     let (mut needed, mut checked) = (BTreeSet::new(), BTreeSet::new());
-    let (mut count, mut before) = (1, 0);
+    let (mut count, mut before) = (usize::MAX, 0);
     while count != before {
         before = std::mem::take(&mut count);
         for flow in &mut flows {
@@ -204,8 +204,7 @@ impl<'a, 'f> Flow<'a, 'f> {
         }
         for passed in Passed::all(statement) {
             if passed.sizes.is_empty() || !passed.sizes.iter().all(|size| size.is_number()) {
-                let why = "a size that it passes on cannot be read";
-                return Err(Error::unsupported(version, statement.text, why));
+                return Err(unreadable(passed.function, statement, version));
             }
             if passed.purpose == Purpose::Copy {
                 let checks = room::checks(passed.arguments, passed.function);
@@ -261,7 +260,6 @@ impl<'a, 'f> Flow<'a, 'f> {
         statement: &Statement<'a>,
         version: &Version,
     ) -> Result<Option<String>, Error> {
-        let refuse = |name, why: &str| Err(Error::unsupported(version, name, why));
         let mut addresses = statement.parts().into_iter().filter_map(|part| {
             let [of] = part.operands("&")? else {
                 return None;
@@ -269,7 +267,8 @@ impl<'a, 'f> Flow<'a, 'f> {
             of.name().filter(|name| self.checked.contains(name))
         });
         if let Some(name) = addresses.next() {
-            return refuse(name, "a size is assigned through its address");
+            let why = "a size is assigned through its address";
+            return Err(Error::unsupported(version, name, why));
         }
         let is_needed = |(_, name): &(_, &str)| self.needed.contains(name);
         let Some((in_front, name)) = target(statement).filter(is_needed) else {
@@ -278,8 +277,7 @@ impl<'a, 'f> Flow<'a, 'f> {
         let value = statement.expressions().pop();
         let changes = matches!(statement.kind, Kind::Assign { operator, .. } if operator != "=");
         if changes || !value.is_none_or(Expr::is_number) {
-            let why = format!("the size in `{}` cannot be read", statement.text);
-            return refuse(name, &why);
+            return Err(unreadable(name, statement, version));
         }
         let value = value.map(|value| match self.is_length(value, &mut BTreeSet::new()) {
             true => format!(" = {}", value.concatenation(&self.checked)),
@@ -288,6 +286,11 @@ impl<'a, 'f> Flow<'a, 'f> {
         let counterpart = format!("{in_front}fut_{name}{};", value.unwrap_or_default());
         Ok(self.checked.contains(name).then_some(counterpart))
     }
+}
+
+fn unreadable(name: &str, statement: &Statement<'_>, version: &Version) -> Error {
+    let why = format!("the size in `{}` cannot be read", statement.text);
+    Error::unsupported(version, name, &why)
 }
 
 /// The number of iterations of a loop that begins with 0, and its body.
