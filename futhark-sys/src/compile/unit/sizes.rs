@@ -260,13 +260,11 @@ impl<'a, 'f> Flow<'a, 'f> {
         statement: &Statement<'a>,
         version: &Version,
     ) -> Result<Option<String>, Error> {
-        let mut addresses = statement.parts().into_iter().filter_map(|part| {
-            let [of] = part.operands("&")? else {
-                return None;
-            };
-            of.name().filter(|name| self.checked.contains(name))
-        });
-        if let Some(name) = addresses.next() {
+        let address = |part: &Expr<'a>| match part.operands("&")? {
+            [of] => of.name().filter(|name| self.checked.contains(name)),
+            _ => None,
+        };
+        if let Some(name) = statement.parts().into_iter().find_map(address) {
             let why = "a size is assigned through its address";
             return Err(Error::unsupported(version, name, why));
         }
