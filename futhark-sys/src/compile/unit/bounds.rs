@@ -1,8 +1,7 @@
 //! Adds missing terms to the compiler's own checks.
 //!
-//! A check in the generated C consists of a condition and a message. Most messages print the numbers
-//! that the condition depends on; those of assertions do not, so the comparison that defines the
-//! condition is read too:
+//! A check in the generated C consists of a condition and a message. The message tells what is checked and prints the
+//! indices, the dimensions and the sizes; what these depend on is in the definitions of the condition:
 //!
 //! ```c
 //! if (!dim_match_6410) {
@@ -34,22 +33,18 @@ const SIZE_CHECKS: [&str; 3] = [
     "Assertion is false: entry point arguments have invalid sizes.",
 ];
 
-/// The text in front of the target shape in the message of `unflatten`.
-const UNFLATTEN_TO: &str = "] to array of shape [";
+/// The text in front of the indices in the message of an index or a slice.
+const INDEX: &str = "Index [";
 
-/// The text in front of the two lists in the message of an index or a slice.
-const INDEX: (&str, &str) = ("Index [", "] out of bounds for array of shape [");
+/// The text in front of the shape in the message of an index or a slice, and of the target shape of `unflatten`.
+const SHAPE: &str = "array of shape [";
 
 /// A check of the compiler: `if (!condition) { set_error(ctx, msgprintf(…)); … }`.
 pub(super) struct Check<'s, 'a> {
     /// With its negation.
     condition: &'s Expr<'a>,
-    message: Message<'s, 'a>,
-}
-
-struct Message<'s, 'a> {
-    /// The text, with `%` in place of each number.
-    text: String,
+    /// With `%` in place of each number.
+    message: String,
     /// The expressions of the numbers, in order.
     values: Vec<&'s Expr<'a>>,
 }
@@ -59,264 +54,111 @@ pub(super) fn check<'s, 'a>(statement: &'s Statement<'a>) -> Option<Check<'s, 'a
     let Kind::If(condition, inner) = &statement.kind else {
         return None;
     };
-    let Kind::Evaluate(call) = &inner[0].as_block().first()?.kind else {
-        return None;
-    };
-    let [_, message] = call.arguments("set_error")? else {
-        return None;
-    };
-    let mut message_text = String::new();
-    let mut values = Vec::new();
+    let mut failure = inner[0].as_block().first()?.expressions().into_iter();
+    let parts = failure.find_map(|call| call.find(&mut |call| call.arguments("msgprintf")))?;
+    let (mut message, mut values) = (String::new(), Vec::new());
     // The format precedes the parts.
-    for part in message.arguments("msgprintf")?.get(1..)? {
+    for part in parts.get(1..)? {
         match &part.kind {
             expr::Kind::Cast(ty, value) if ty[..] == ["long", "long"] => {
-                message_text.push('%');
+                message.push('%');
                 values.push(&**value);
             }
-            _ => message_text.extend(part.text.split('"').skip(1).step_by(2)),
+            _ => message.extend(part.text.split('"').skip(1).step_by(2)),
         }
     }
     Some(Check {
         condition,
-        message: Message {
-            text: message_text,
-            values,
-        },
+        message,
+        values,
     })
 }
 
-/// The checks of one function, and its definitions by variable.
-#[derive(Default)]
+impl<'s, 'a> Check<'s, 'a> {
+    /// The shape that the message ends with.
+    fn shape(&self) -> &[&'s Expr<'a>] {
+        let shape = self.message.rsplit_once(SHAPE).and_then(|(before, _)| {
+            let count = before.matches('%').count();
+            self.values.get(count..)
+        });
+        shape.unwrap_or_default()
+    }
+}
+
+/// The rule for the checks of one function.
 pub(super) struct Bounds<'a, 'f> {
-    /// The integers that were defined so far.
-    numbers: BTreeMap<&'a str, &'f Expr<'a>>,
-    /// All definitions of the form `bool name = condition;`.
-    conditions: BTreeMap<&'a str, &'f Expr<'a>>,
-    /// The indices that are not compared with zero, by the comparison with their upper bound.
-    indices: BTreeMap<String, String>,
-    /// The comparisons of the others, and of those that we compare with zero.
-    compared: BTreeSet<String>,
+    /// The definitions of sizes and conditions.
+    definitions: BTreeMap<&'a str, &'f Expr<'a>>,
+    /// The places of the comparisons of indices that got a comparison with zero.
+    compared: BTreeSet<*const u8>,
 }
 
 impl<'a, 'f> Bounds<'a, 'f> {
     pub(super) fn of(function: &'f Function<'a>) -> Bounds<'a, 'f> {
-        let mut bounds = Bounds::default();
+        let mut definitions = BTreeMap::new();
         function.visit(&mut |statement| {
             if let Kind::Declare {
-                ty: "bool",
+                ty: "int64_t" | "bool",
                 name,
-                value: Some(condition),
+                value: Some(value),
             } = &statement.kind
             {
-                bounds.conditions.insert(name, condition);
+                definitions.insert(*name, value);
             }
         });
-        function.visit(&mut |statement| {
-            if let Some(check) = check(statement) {
-                bounds.announce(&check);
-            }
-        });
-        bounds
-    }
-
-    /// Records a check of indices, when all conditions of the function are known.
-    fn announce(&mut self, check: &Check<'f, 'a>) {
-        for (parts, dim) in indices(&check.message) {
-            let [Some(index)] = parts[..] else {
-                continue;
-            };
-            let comparison = format!("slt64({index}, {dim})");
-            let with_zero = format!("sle64((int64_t) 0, {index})");
-            if index.is_natural()
-                || self.contains(check.condition, &with_zero, &mut BTreeSet::new())
-            {
-                self.compared.insert(comparison);
-            } else {
-                self.indices.insert(comparison, index.to_string());
-            }
+        Bounds {
+            definitions,
+            compared: BTreeSet::new(),
         }
     }
 
-    /// Whether the condition contains the comparison, or one of those that it is defined by.
-    fn contains(
-        &self,
-        condition: &Expr<'a>,
-        comparison: &str,
-        seen: &mut BTreeSet<&'a str>,
-    ) -> bool {
-        let mut found = |part: &Expr<'a>| {
-            let is_it = matches!(part.kind, expr::Kind::Call(..)) && part.to_string() == comparison;
-            let definition = part
-                .name()
-                .and_then(|name| self.conditions.get_key_value(name));
-            let in_definition = definition.is_some_and(|(name, condition)| {
-                seen.insert(name) && self.contains(condition, comparison, seen)
-            });
-            (is_it || in_definition).then_some(())
-        };
-        condition.find(&mut found).is_some()
-    }
-
-    /// Adds what the condition and the check of a statement lack.
+    /// Adds the terms that the check of a statement lacks; each is true if the check must fail.
     pub(super) fn write(&mut self, statement: &'f Statement<'a>, edits: &mut Edits<'a>) {
-        let check = check(statement);
-        let condition = match &statement.kind {
-            Kind::Declare {
-                ty: "bool",
-                value: Some(condition),
-                ..
-            } => Some(condition),
-            _ => check.as_ref().map(|check| check.condition),
+        let Some(check) = check(statement) else {
+            return;
         };
-        if let Some(condition) = condition {
-            self.complete(condition, edits);
+        let of_sizes = (SIZE_CHECKS.iter()).any(|start| check.message.starts_with(start));
+        let mut found = Found::default();
+        self.search(check.condition, of_sizes, &mut found);
+        for value in check.values.iter().filter(|_| of_sizes) {
+            self.search(value, true, &mut found);
         }
-        if let Some(check) = &check {
-            self.write_missing(statement, check, edits);
+        if let Some(list) = check.message.strip_prefix(INDEX) {
+            self.indices(list, &check, &mut found, edits);
+        } else {
+            let dims = check.shape().iter().map(|dim| dim.to_string());
+            dims.reduce(|product, dim| {
+                found.terms.insert(format!("fut_wraps({product}, {dim})"));
+                format!("fut_times({product}, {dim})")
+            });
         }
-        if let Kind::Declare {
-            ty: "int64_t",
-            name,
-            value: Some(value),
-        } = &statement.kind
-        {
-            self.numbers.insert(name, value);
-        }
-    }
-
-    /// Adds a comparison of its index with zero to a condition that needs it.
-    fn complete(&mut self, condition: &'f Expr<'a>, edits: &mut Edits<'a>) {
-        let indices = &self.indices;
-        let found = condition.find(&mut |part| match part.kind {
-            expr::Kind::Call("slt64", _) => {
-                let comparison = part.to_string();
-                let index = indices.get(&comparison)?;
-                Some((part.text, comparison, index.clone()))
-            }
-            _ => None,
-        });
-        if let Some((text, comparison, index)) = found {
-            edits.replace(text, format!("({comparison} && {index} >= 0)"));
-            self.compared.insert(comparison);
-        }
-    }
-
-    /// Adds the terms that the condition of a check lacks; each is true if the check must fail.
-    fn write_missing(
-        &self,
-        statement: &Statement<'a>,
-        check: &Check<'f, 'a>,
-        edits: &mut Edits<'a>,
-    ) {
-        let Check { condition, message } = check;
-        let is_start = |start: &&str| message.text.starts_with(*start);
-        let of_sizes = SIZE_CHECKS.iter().any(is_start);
-        let mut search = Search {
-            bounds: self,
-            seen: BTreeSet::new(),
-            terms: BTreeSet::new(),
-        };
-        search.condition(condition, of_sizes);
-        for value in message.values.iter().filter(|_| of_sizes) {
-            search.number(value, true);
-        }
-        let mut terms = search.terms;
-        wrapping_shape(message, &mut terms);
-        self.slices(message, &mut terms);
-        if terms.is_empty() {
+        if found.terms.is_empty() {
             return;
         }
-        let terms = Vec::from_iter(terms).join(" || ");
+        let terms = Vec::from_iter(found.terms).join(" || ");
         if of_sizes {
             // The compiler's message would print the sizes after they overflowed.
-            let passes = match condition.operands("!") {
+            let passes = match check.condition.operands("!") {
                 Some([passes]) => passes.to_string(),
-                _ => format!("!({condition})"),
+                _ => format!("!({})", check.condition),
             };
             let check = format!("FUT_REFUSE_IF({passes} && ({terms}), FUT_OVERFLOWED)");
             edits.before(statement.text, &check);
         } else {
-            edits.after_on_line(condition.text, &format!(" || {terms}"));
+            edits.after_on_line(check.condition.text, &format!(" || {terms}"));
         }
     }
 
-    /// Adds a term for each index that is not compared with zero elsewhere, and for each slice.
-    fn slices(&self, message: &Message<'f, 'a>, terms: &mut BTreeSet<String>) {
-        let indices = indices(message);
-        if is_too_large(indices.iter().map(|(_, dim)| *dim)) {
-            terms.insert("true".to_owned());
-        }
-        for (parts, dim) in indices {
-            let (start, end, stride) = match parts[..] {
-                [Some(start), ..] if parts.len() < 3 && start.is_natural() => continue,
-                [Some(index)] => {
-                    let comparison = format!("slt64({index}, {dim})");
-                    if !self.compared.contains(&comparison) {
-                        terms.insert(format!("{index} < 0"));
-                    }
-                    continue;
-                }
-                [Some(start), end] => (start.to_string(), end, "1".to_owned()),
-                [start, end, Some(stride)] => {
-                    let first = || format!("({stride} < 0 ? {dim} - 1 : 0)");
-                    let start = start.map_or_else(first, Expr::to_string);
-                    (start, end, stride.to_string())
-                }
-                _ => continue,
-            };
-            let last = || format!("({stride} < 0 ? -1 : {dim})");
-            let end = end.map_or_else(last, Expr::to_string);
-            terms.insert(format!(
-                "fut_slice_outside({start}, {end}, {stride}, {dim})"
-            ));
-        }
-    }
-}
-
-/// Finds the arithmetic that a condition depends on, through definitions. `of_sizes`: products of the program itself
-/// must not wrap either, as long as only sums and products are between them and the condition.
-struct Search<'s, 'a, 'f> {
-    bounds: &'s Bounds<'a, 'f>,
-    seen: BTreeSet<(&'a str, bool)>,
-    terms: BTreeSet<String>,
-}
-
-impl<'a> Search<'_, 'a, '_> {
-    fn condition(&mut self, condition: &Expr<'a>, of_sizes: bool) {
-        match &condition.kind {
-            expr::Kind::Operation(
-                "&&" | "||" | "==" | "!=" | "<=" | ">=" | "<" | ">" | "!",
-                parts,
-            ) => {
-                parts.iter().for_each(|part| self.condition(part, of_sizes));
-            }
-            _ => self.number(condition, of_sizes),
-        }
-    }
-
-    fn name(&mut self, name: &'a str, of_sizes: bool) {
-        if !self.seen.insert((name, of_sizes)) {
-            return;
-        }
-        if let Some(condition) = self.bounds.conditions.get(name) {
-            self.condition(condition, of_sizes);
-        }
-        if let Some(value) = self.bounds.numbers.get(name) {
-            self.number(value, of_sizes);
-        }
-    }
-
-    fn number(&mut self, value: &Expr<'a>, of_sizes: bool) {
+    /// Finds what a condition depends on, through definitions. `of_sizes`: products of the program itself must not wrap
+    /// either, as long as only operators, sums and products are between them and the condition.
+    fn search(&self, value: &'f Expr<'a>, of_sizes: bool, found: &mut Found<'a, 'f>) {
         let (function, operands) = match &value.kind {
-            expr::Kind::Name => return self.name(value.text, of_sizes),
-            expr::Kind::Cast(ty, value) if ty[..] == ["int64_t"] => {
-                return self.number(value, of_sizes);
+            expr::Kind::Name if found.seen.insert((value.text, of_sizes)) => {
+                let definition = self.definitions.get(value.text);
+                return definition.map_or((), |value| self.search(value, of_sizes, found));
             }
-            expr::Kind::Operation("?", parts) => {
-                return parts[1..]
-                    .iter()
-                    .for_each(|part| self.number(part, of_sizes));
+            expr::Kind::Cast(ty, value) if ty[..] == ["int64_t"] => {
+                return self.search(value, of_sizes, found);
             }
             expr::Kind::Call(function, parts) | expr::Kind::Operation(function, parts) => {
                 (*function, parts)
@@ -333,59 +175,83 @@ impl<'a> Search<'_, 'a, '_> {
         if let (Some(wraps), [a, b]) = (wraps, &operands[..])
             && value.constant().is_none()
         {
-            self.terms.insert(format!("{wraps}({a}, {b})"));
+            found.terms.insert(format!("{wraps}({a}, {b})"));
         }
-        let of_sizes = of_sizes && (wraps.is_some() || matches!(function, "add64" | "sub64"));
-        operands.iter().for_each(|a| self.number(a, of_sizes));
+        let is_call = matches!(value.kind, expr::Kind::Call(..));
+        found.calls.extend(is_call.then_some(value));
+        let of_sizes = of_sizes && (!is_call || matches!(function, "add64" | "sub64" | "mul64"));
+        for part in operands {
+            self.search(part, of_sizes, found);
+        }
+    }
+
+    /// Compares each index of the list with zero, beside the comparison with its dimension if the condition has one, and
+    /// adds a term for each slice.
+    fn indices(
+        &mut self,
+        list: &str,
+        check: &Check<'f, 'a>,
+        found: &mut Found<'a, 'f>,
+        edits: &mut Edits<'a>,
+    ) {
+        let mut dims = check.shape().iter().map(|dim| dim.constant());
+        let product = dims.try_fold(1, |product: i128, dim| Some(product.saturating_mul(dim?)));
+        // The compiler computes the product of a constant shape itself, and removes the check of the type.
+        if product.is_some_and(|product| i64::try_from(product).is_err()) {
+            found.terms.insert("true".to_owned());
+        }
+        let calls = |text: String| {
+            found
+                .calls
+                .iter()
+                .filter(move |call| call.to_string() == text)
+        };
+        let mut values = check.values.iter();
+        let indices = list.split(']').next().unwrap_or_default().split(", ");
+        for (index, dim) in indices.zip(check.shape()) {
+            // The start, the end and the stride of a slice, of which the program leaves some out.
+            let parts = index.split(':');
+            let parts = parts.map(|part| (part == "%").then(|| values.next()).flatten());
+            let parts: Vec<_> = parts.collect();
+            if parts.len() < 3 && parts[0].is_none_or(|start| start.is_natural()) {
+                continue;
+            }
+            if let [Some(index)] = parts[..] {
+                if calls(format!("sle64((int64_t) 0, {index})"))
+                    .next()
+                    .is_some()
+                {
+                    continue;
+                }
+                let mut is_compared = false;
+                for call in calls(format!("slt64({index}, {dim})")) {
+                    is_compared = true;
+                    if self.compared.insert(call.text.as_ptr()) {
+                        edits.replace(call.text, format!("({call} && {index} >= 0)"));
+                    }
+                }
+                if !is_compared {
+                    found.terms.insert(format!("{index} < 0"));
+                }
+                continue;
+            }
+            let part = |at: usize, default: String| match parts.get(at) {
+                Some(Some(part)) => part.to_string(),
+                _ => default,
+            };
+            let stride = part(2, "1".to_owned());
+            let start = part(0, format!("({stride} < 0 ? {dim} - 1 : 0)"));
+            let end = part(1, format!("({stride} < 0 ? -1 : {dim})"));
+            let term = format!("fut_slice_outside({start}, {end}, {stride}, {dim})");
+            found.terms.insert(term);
+        }
     }
 }
 
-/// Adds terms that reject an `unflatten` to a shape whose product wraps.
-fn wrapping_shape(message: &Message<'_, '_>, terms: &mut BTreeSet<String>) {
-    let Some((from, _)) = message.text.split_once(UNFLATTEN_TO) else {
-        return;
-    };
-    let mut product = String::new();
-    for dim in message.values.iter().skip(from.matches('%').count()) {
-        if product.is_empty() {
-            product = dim.to_string();
-        } else {
-            terms.insert(format!("fut_wraps({product}, {dim})"));
-            product = format!("fut_times({product}, {dim})");
-        }
-    }
-}
-
-/// Whether the shape consists of constants with a product that overflows. The compiler computes that product itself,
-/// and removes the check of the type.
-fn is_too_large<'s, 'a: 's>(shape: impl Iterator<Item = &'s Expr<'a>>) -> bool {
-    let constants = shape.map(|dim| i64::try_from(dim.constant()?).ok());
-    let Some(dims) = constants.collect::<Option<Vec<i64>>>() else {
-        return false;
-    };
-    let product = dims
-        .iter()
-        .try_fold(1i64, |product, &dim| product.checked_mul(dim));
-    product.is_none()
-}
-
-/// The indices that a message prints and their dimensions. A slice has several parts; `None` is one that the program
-/// leaves out.
-fn indices<'s, 'a>(message: &Message<'s, 'a>) -> Vec<(Vec<Option<&'s Expr<'a>>>, &'s Expr<'a>)> {
-    let lists = message
-        .text
-        .strip_prefix(INDEX.0)
-        .and_then(|text| text.split_once(INDEX.1));
-    let Some((indices, _)) = lists else {
-        return Vec::new();
-    };
-    let mut value = message.values.iter().copied();
-    let shape = message.values.iter().skip(indices.matches('%').count());
-    let parts = indices.split(", ").map(|index| {
-        let parts = index.split(':');
-        parts
-            .map(|part| (part == "%").then(|| value.next()).flatten())
-            .collect()
-    });
-    parts.zip(shape.copied()).collect()
+/// The arithmetic, as terms that the check lacks, and the calls that a condition depends on.
+#[derive(Default)]
+struct Found<'a, 'f> {
+    seen: BTreeSet<(&'a str, bool)>,
+    calls: Vec<&'f Expr<'a>>,
+    terms: BTreeSet<String>,
 }
