@@ -54,8 +54,8 @@ pub(super) fn check<'s, 'a>(statement: &'s Statement<'a>) -> Option<Check<'s, 'a
     let Kind::If(condition, inner) = &statement.kind else {
         return None;
     };
-    let mut failure = inner[0].as_block().first()?.expressions().into_iter();
-    let parts = failure.find_map(|call| call.find(&mut |call| call.arguments("msgprintf")))?;
+    let mut failure = inner[0].as_block().first()?.parts().into_iter();
+    let parts = failure.find_map(|call| call.arguments("msgprintf"))?;
     let (mut message, mut values) = (String::new(), Vec::new());
     // The format precedes the parts.
     for part in parts.get(1..)? {
@@ -123,8 +123,8 @@ impl<'a, 'f> Bounds<'a, 'f> {
         for value in check.values.iter().filter(|_| of_sizes) {
             self.search(value, true, &mut found);
         }
-        if let Some(list) = check.message.strip_prefix(INDEX) {
-            self.indices(list, &check, &mut found, edits);
+        if check.message.starts_with(INDEX) {
+            self.indices(&check, &mut found, edits);
         } else {
             let dims = check.shape().iter().map(|dim| dim.to_string());
             dims.reduce(|product, dim| {
@@ -151,15 +151,13 @@ impl<'a, 'f> Bounds<'a, 'f> {
 
     /// Finds what a condition depends on, through definitions. `of_sizes`: products of the program itself must not wrap
     /// either, as long as only operators, sums and products are between them and the condition.
-    fn search(&self, value: &'f Expr<'a>, of_sizes: bool, found: &mut Found<'a, 'f>) {
+    fn search(&self, value: &'f Expr<'a>, of_sizes: bool, found: &mut Found<'a>) {
         let (function, operands) = match &value.kind {
             expr::Kind::Name if found.seen.insert((value.text, of_sizes)) => {
                 let definition = self.definitions.get(value.text);
                 return definition.map_or((), |value| self.search(value, of_sizes, found));
             }
-            expr::Kind::Cast(ty, value) if ty[..] == ["int64_t"] => {
-                return self.search(value, of_sizes, found);
-            }
+            expr::Kind::Cast(_, value) => return self.search(value, of_sizes, found),
             expr::Kind::Call(function, parts) | expr::Kind::Operation(function, parts) => {
                 (*function, parts)
             }
@@ -178,36 +176,28 @@ impl<'a, 'f> Bounds<'a, 'f> {
             found.terms.insert(format!("{wraps}({a}, {b})"));
         }
         let is_call = matches!(value.kind, expr::Kind::Call(..));
-        found.calls.extend(is_call.then_some(value));
+        if is_call {
+            let places = found.calls.entry(value.to_string()).or_default();
+            places.push(value.text);
+        }
         let of_sizes = of_sizes && (!is_call || matches!(function, "add64" | "sub64" | "mul64"));
         for part in operands {
             self.search(part, of_sizes, found);
         }
     }
 
-    /// Compares each index of the list with zero, beside the comparison with its dimension if the condition has one, and
-    /// adds a term for each slice.
-    fn indices(
-        &mut self,
-        list: &str,
-        check: &Check<'f, 'a>,
-        found: &mut Found<'a, 'f>,
-        edits: &mut Edits<'a>,
-    ) {
+    /// Compares each index that the message lists with zero, beside the comparison with its dimension if the condition has
+    /// one, and adds a term for each slice.
+    fn indices(&mut self, check: &Check<'f, 'a>, found: &mut Found<'a>, edits: &mut Edits<'a>) {
         let mut dims = check.shape().iter().map(|dim| dim.constant());
         let product = dims.try_fold(1, |product: i128, dim| Some(product.saturating_mul(dim?)));
         // The compiler computes the product of a constant shape itself, and removes the check of the type.
         if product.is_some_and(|product| i64::try_from(product).is_err()) {
             found.terms.insert("true".to_owned());
         }
-        let calls = |text: String| {
-            found
-                .calls
-                .iter()
-                .filter(move |call| call.to_string() == text)
-        };
         let mut values = check.values.iter();
-        let indices = list.split(']').next().unwrap_or_default().split(", ");
+        let list = check.message[INDEX.len()..].split(']').next();
+        let indices = list.unwrap_or_default().split(", ");
         for (index, dim) in indices.zip(check.shape()) {
             // The start, the end and the stride of a slice, of which the program leaves some out.
             let parts = index.split(':');
@@ -217,21 +207,19 @@ impl<'a, 'f> Bounds<'a, 'f> {
                 continue;
             }
             if let [Some(index)] = parts[..] {
-                if calls(format!("sle64((int64_t) 0, {index})"))
-                    .next()
-                    .is_some()
-                {
+                let comparison = format!("slt64({index}, {dim})");
+                let with_zero = format!("sle64((int64_t) 0, {index})");
+                if found.calls.contains_key(&with_zero) {
                     continue;
                 }
-                let mut is_compared = false;
-                for call in calls(format!("slt64({index}, {dim})")) {
-                    is_compared = true;
-                    if self.compared.insert(call.text.as_ptr()) {
-                        edits.replace(call.text, format!("({call} && {index} >= 0)"));
-                    }
-                }
-                if !is_compared {
+                let Some(places) = found.calls.get(&comparison) else {
                     found.terms.insert(format!("{index} < 0"));
+                    continue;
+                };
+                for place in places {
+                    if self.compared.insert(place.as_ptr()) {
+                        edits.replace(place, format!("({comparison} && {index} >= 0)"));
+                    }
                 }
                 continue;
             }
@@ -248,10 +236,10 @@ impl<'a, 'f> Bounds<'a, 'f> {
     }
 }
 
-/// The arithmetic, as terms that the check lacks, and the calls that a condition depends on.
+/// The arithmetic, as terms that the check lacks, and the calls, with their places, that a condition depends on.
 #[derive(Default)]
-struct Found<'a, 'f> {
+struct Found<'a> {
     seen: BTreeSet<(&'a str, bool)>,
-    calls: Vec<&'f Expr<'a>>,
+    calls: BTreeMap<String, Vec<&'a str>>,
     terms: BTreeSet<String>,
 }

@@ -1,12 +1,13 @@
 //! The text that we compile in place of `name.c`, for hardened units: each rule adds its checks.
 
+use std::collections::BTreeSet;
+
 use futhark_manifest::Version;
 
 use super::bounds::Bounds;
-use super::concat::Concatenations;
 use super::constants::Blocks;
 use super::edits::Edits;
-use super::{constants, divisions, launches, operations, sizes};
+use super::{concat, constants, divisions, launches, operations, sizes};
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::statement::{Function, functions, is_of_program};
@@ -53,10 +54,12 @@ fn with_rules(
 ) -> Result<String, Error> {
     let mut edits = Edits::of(source.text);
     let blocks = Blocks::of(of_program);
-    let mut concatenations = Concatenations::default();
+    let mut offsets = BTreeSet::new();
     for function in of_program {
-        concatenations.add(function, &mut edits);
-        blocks.write(function, &mut edits);
+        offsets.extend(concat::write(function, &mut edits));
+        for statement in &function.body {
+            blocks.write(statement, &mut edits);
+        }
         constants::write_constants(function, &mut edits);
         launches::write(function, version, &mut edits)?;
         let mut bounds = Bounds::of(function);
@@ -65,14 +68,7 @@ fn with_rules(
         }
     }
     let new = functions(source, version, |name, _| name.starts_with("futhark_new_"))?;
-    sizes::write(
-        of_program,
-        &new,
-        &concatenations,
-        source,
-        version,
-        &mut edits,
-    )?;
+    sizes::write(of_program, &new, &offsets, source, version, &mut edits)?;
     // Behind a condition or `else`, a line would take the place of the statement.
     let bare = edits.beside_lines.iter().find(|text| {
         let is_before = |token: &&str| place(source.text, token) < place(source.text, text);

@@ -22,35 +22,22 @@
 //!     lmad_copy_4b(ctx, 1, (uint32_t *) mem_6420.mem, tmp_offs_6428, …, (uint32_t *) mem_6420.mem, …
 //! ```
 
-use std::collections::BTreeSet;
+use std::iter;
 
 use super::edits::Edits;
 use crate::compile::generated::expr::{self, Expr};
 use crate::compile::generated::statement::{Function, Kind, Statement};
 
-/// The concatenations of all functions.
-#[derive(Default)]
-pub(super) struct Concatenations<'a> {
-    offsets: BTreeSet<&'a str>,
-}
-
-impl<'a> Concatenations<'a> {
-    pub(super) fn is_offset(&self, name: &str) -> bool {
-        self.offsets.contains(name)
-    }
-
-    /// Finds the concatenations of a function, and checks their parts.
-    pub(super) fn add(&mut self, function: &Function<'a>, edits: &mut Edits<'a>) {
-        self.block(&function.body, function, edits);
-    }
-
-    fn block(&mut self, block: &[Statement<'a>], function: &Function<'a>, edits: &mut Edits<'a>) {
+/// Checks the parts of the concatenations in a function, and returns their offsets.
+pub(super) fn write<'a>(function: &Function<'a>, edits: &mut Edits<'a>) -> Vec<&'a str> {
+    let mut offsets = Vec::new();
+    let inner = function.statements().into_iter();
+    let blocks = inner.filter_map(|statement| match &statement.kind {
+        Kind::Block(block) => Some(block),
+        _ => None,
+    });
+    for block in iter::once(&function.body).chain(blocks) {
         for (at, statement) in block.iter().enumerate() {
-            match &statement.kind {
-                Kind::Block(inner) => self.block(inner, function, edits),
-                _ => (statement.inner().iter())
-                    .for_each(|inner| self.block(inner.as_block(), function, edits)),
-            }
             let Kind::Declare {
                 ty: "int64_t",
                 name: offset,
@@ -60,14 +47,12 @@ impl<'a> Concatenations<'a> {
                 continue;
             };
             let rest = &block[at + 1..];
-            let parts: Vec<&Expr<'a>> =
-                rest.iter().filter_map(|next| added(next, offset)).collect();
-            let is_place =
-                |next: &&Statement<'a>| added(next, offset).is_none() && mentions(next, offset);
-            if value.constant() != Some(0)
-                || parts.is_empty()
-                || !rest.iter().any(|next| is_place(&next))
-            {
+            let parts: Vec<_> = rest.iter().filter_map(|next| added(next, offset)).collect();
+            let mut own = |expr: &Expr<'a>| (expr.name() == Some(offset)).then_some(());
+            let mut is_place = |next: &Statement<'a>| {
+                added(next, offset).is_none() && next.find(&mut own).is_some()
+            };
+            if value.constant() != Some(0) || parts.is_empty() || !rest.iter().any(&mut is_place) {
                 continue;
             }
             let refuse_if = |parts: &[&Expr<'a>], operator: &str, why: &str| {
@@ -82,52 +67,38 @@ impl<'a> Concatenations<'a> {
             if parts.len() > 1 && is_in_argument(rest, offset, function) {
                 edits.before(place.text, &refuse_if(&parts[1..], "!=", "FUT_NO_ROOM"));
             }
-            self.offsets.insert(offset);
+            offsets.push(*offset);
         }
     }
-}
-
-fn mentions(statement: &Statement<'_>, name: &str) -> bool {
-    let mut is_it = |expr: &Expr<'_>| (expr.name() == Some(name)).then_some(());
-    statement.find(&mut is_it).is_some()
+    offsets
 }
 
 /// The length that the statement adds to an offset.
 fn added<'s, 'a>(statement: &'s Statement<'a>, offset: &str) -> Option<&'s Expr<'a>> {
-    match statement.set()? {
-        (name, "+=", length) if name == offset => Some(length),
-        (name, "=", sum) if name == offset => match sum.operands("+")? {
-            [own, length] if own.name() == Some(offset) => Some(length),
-            [length, own] if own.name() == Some(offset) => Some(length),
-            _ => None,
-        },
+    let (name, operator, value) = statement.set()?;
+    match (operator, value.operands("+")) {
+        _ if name != offset => None,
+        ("+=", _) => Some(value),
+        ("=", Some([own, length] | [length, own])) if own.name() == Some(offset) => Some(length),
         _ => None,
     }
 }
 
 /// Whether the memory of the first part, which is not copied to the offset 0, belongs to a parameter.
 fn is_in_argument(block: &[Statement<'_>], offset: &str, function: &Function<'_>) -> bool {
-    let guarded = block.iter().find_map(|statement| match &statement.kind {
-        Kind::If(condition, inner) => {
-            let equal = match condition.operands("!") {
-                Some([inner]) => inner.operands("=="),
-                _ => condition.operands("!="),
-            };
-            let is_guard = equal?.iter().any(|side| side.mentions(offset));
-            is_guard.then_some(&inner[0])
-        }
+    let copy = block.iter().find_map(|statement| match &statement.kind {
+        Kind::If(condition, inner) if condition.mentions(offset) => Some(&inner[0]),
         _ => None,
     });
-    let memory = guarded.and_then(|copy| {
+    let memory = copy.and_then(|copy| {
         copy.find(&mut |expr| match &expr.kind {
             expr::Kind::Member(memory, ".", "mem") => memory.name(),
             _ => None,
         })
     });
-    let mut words = function.parameters.windows(3);
-    words.any(|words| {
-        matches!(*words, ["struct", "memblock" | "memblock_device", name] if Some(name) == memory)
-    })
+    let ty = memory.and_then(|memory| function.types().remove(memory));
+    // A declaration has `struct` in front of it.
+    matches!(ty, Some("memblock" | "memblock_device"))
 }
 
 /// The first statement of a block, which ends with the definition of the offset, before which all `parts` are defined.
@@ -135,43 +106,30 @@ fn place<'s, 'a>(block: &'s [Statement<'a>], parts: &[&Expr<'a>]) -> &'s Stateme
     let sets_part = |statement: &Statement<'a>| {
         let mut found = false;
         statement.visit(&mut |inner| {
-            let name = match inner.kind {
-                Kind::Declare { name, .. } => Some(name),
-                _ => inner.set().map(|(name, ..)| name),
-            };
+            let name = inner.set().map(|(name, ..)| name);
             found |= name.is_some_and(|name| parts.iter().any(|part| part.mentions(name)));
         });
         found
     };
-    // `cleanup:` frees what the function has declared.
+    // `cleanup:` frees the memory that the function has declared.
     let is_of_cleanup = |statement: &Statement<'a>| match &statement.kind {
-        Kind::Declare {
-            ty: "int",
-            name: "err",
-            ..
-        } => true,
-        Kind::Assign { value, .. }
-        | Kind::Declare {
-            value: Some(value), ..
-        } => value.text == "NULL",
+        Kind::Declare { name: "err", .. } => true,
+        Kind::Declare { value, .. } => value.as_ref().is_some_and(|value| value.text == "NULL"),
+        Kind::Assign { target, .. } => target.mentions_field("references"),
         _ => false,
     };
+    // The definitions and checks of the compiler write no element, and its messages are more specific than ours.
+    let can_precede = |statement: &Statement<'a>| {
+        matches!(
+            statement.kind,
+            Kind::Declare {
+                ty: "int64_t" | "bool",
+                ..
+            }
+        ) || super::bounds::check(statement).is_some()
+    };
     let (end, rest) = block.split_last().expect("the definition of the offset");
-    let last = rest
-        .iter()
-        .rposition(|one| sets_part(one) || is_of_cleanup(one));
+    let last = (rest.iter()).rposition(|one| sets_part(one) || is_of_cleanup(one));
     let mut after = rest[last.map_or(0, |last| last + 1)..].iter();
-    after
-        .find(|statement| !can_precede(statement))
-        .unwrap_or(end)
-}
-
-/// Whether a statement is a definition or a check of the compiler, which write no
-/// element. The messages of the compiler are more specific than ours.
-fn can_precede(statement: &Statement<'_>) -> bool {
-    match &statement.kind {
-        Kind::Declare { ty, .. } => matches!(*ty, "int64_t" | "bool"),
-        Kind::If(..) => super::bounds::check(statement).is_some(),
-        _ => false,
-    }
+    after.find(|one| !can_precede(one)).unwrap_or(end)
 }

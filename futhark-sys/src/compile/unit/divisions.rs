@@ -4,7 +4,7 @@
 //! and for its sizes (`sdiv64` and the like) are in the runtime, which gets a comparison (`runtime/edits.txt`) and has no other
 //! divisor that can be 0 or -1. Outside of it every divisor of integers must be a constant, so an unknown one is an error.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use futhark_manifest::Version;
 
@@ -16,53 +16,49 @@ use crate::compile::generated::token::place;
 
 /// Checks the divisions in a function of the program.
 pub(super) fn check(function: &Function<'_>, version: &Version) -> Result<(), Error> {
-    let floats = floats(function);
-    let mut unknown = |expr: &Expr<'_>| match &expr.kind {
+    let types = function.types();
+    let is_unknown = |expr: &&Expr<'_>| match &expr.kind {
         expr::Kind::Operation("/" | "%", parts) => {
-            let is_known = parts.iter().any(|part| is_float(part, &floats));
             let divisor = parts[1].constant();
-            let is_constant = divisor.is_some_and(|divisor| divisor != 0 && divisor != -1);
-            (!is_known && !is_constant).then(|| expr.text.to_owned())
+            let is_known = divisor.is_some_and(|divisor| divisor != 0 && divisor != -1);
+            !is_known && !is_float(expr, &types)
         }
-        _ => None,
+        _ => false,
     };
-    let mut body = function.body.iter();
-    let mut division = body.find_map(|statement| statement.find(&mut unknown));
-    function.visit(&mut |statement| {
-        if let Kind::Assign {
+    let mut statements = function.statements().into_iter();
+    let division = statements.find_map(|statement| match &statement.kind {
+        Kind::Assign {
             operator: "/=" | "%=",
             target,
             ..
-        } = &statement.kind
-            && !is_float(target, &floats)
-        {
-            division = Some(statement.text.to_owned());
-        }
+        } if !is_float(target, &types) => Some(statement.text),
+        _ => (statement.parts().into_iter().find(is_unknown)).map(|expr| expr.text),
     });
-    division.map_or(Ok(()), |division| refuse(&division, version))
+    division.map_or(Ok(()), |division| refuse(division, version))
 }
 
 /// Checks that there are no divisions outside of the runtime and the functions of the program.
 pub(super) fn check_rest(source: &Source<'_>, version: &Version) -> Result<(), Error> {
-    let functions = source.functions.iter();
-    let of_program = functions.filter(|(name, function)| is_of_program(name, &function.parameters));
-    let bodies = of_program.filter_map(|(_, function)| {
-        let (first, last) = (function.body.first()?, function.body.last()?);
-        Some(place(source.text, first)..place(source.text, last))
-    });
-    let bodies: Vec<_> = bodies.collect();
-    let is_other = |token: &&str| {
-        let at = place(source.text, token);
-        let is_division = matches!(*token, "/" | "%" | "/=" | "%=");
-        is_division && !source.is_runtime(token) && !bodies.iter().any(|body| body.contains(&at))
+    let place = |token: &str| place(source.text, token);
+    let is_checked = |at: usize| {
+        let mut functions = source.functions.iter();
+        functions.any(|(name, function)| match function.body[..] {
+            [first, .., last] => {
+                (place(first)..place(last)).contains(&at)
+                    && is_of_program(name, &function.parameters)
+            }
+            _ => false,
+        })
     };
-    match source.tokens.iter().copied().find(is_other) {
-        Some(operator) => {
-            let rest = &source.text[place(source.text, operator)..];
-            refuse(rest.lines().next().unwrap_or_default(), version)
-        }
-        None => Ok(()),
-    }
+    let is_unknown = |token: &&str| {
+        let is_division = matches!(*token, "/" | "%" | "/=" | "%=");
+        is_division && !source.is_runtime(token) && !is_checked(place(token))
+    };
+    let unknown = source.tokens.iter().copied().find(is_unknown);
+    unknown.map_or(Ok(()), |operator| {
+        let rest = source.text[place(operator)..].lines().next();
+        refuse(rest.unwrap_or_default(), version)
+    })
 }
 
 fn refuse(division: &str, version: &Version) -> Result<(), Error> {
@@ -74,38 +70,19 @@ fn is_float_type(ty: &str) -> bool {
     matches!(ty, "float" | "double" | "f16")
 }
 
-/// The variables and parameters that are floats.
-fn floats<'a>(function: &Function<'a>) -> BTreeSet<&'a str> {
-    let words = function.parameters.windows(2);
-    let mut floats: BTreeSet<&str> = words
-        .filter(|words| is_float_type(words[0]))
-        .map(|words| words[1])
-        .collect();
-    function.visit(&mut |statement| {
-        if let Kind::Declare { ty, name, .. } = &statement.kind
-            && is_float_type(ty)
-        {
-            floats.insert(name);
-        }
-    });
-    floats
-}
-
-/// Whether the value is a float.
-fn is_float(value: &Expr<'_>, floats: &BTreeSet<&str>) -> bool {
+/// Whether the value is a float, with the types of variables.
+fn is_float(value: &Expr<'_>, types: &BTreeMap<&str, &str>) -> bool {
     match &value.kind {
-        expr::Kind::Name => floats.contains(value.text),
+        expr::Kind::Name => types.get(value.text).is_some_and(|ty| is_float_type(ty)),
         expr::Kind::Literal => value.text.contains('.'),
-        expr::Kind::Cast(ty, _) => is_float_type(ty[0]),
+        expr::Kind::Cast(ty, _) => ty.iter().any(|word| is_float_type(word)),
         // sitofp_i64_f64(x)
         expr::Kind::Call(name, _) => ["f16", "f32", "f64"].iter().any(|ty| name.ends_with(ty)),
-        expr::Kind::Index(parts) => match &parts[0].kind {
-            expr::Kind::Cast(ty, _) => ty.iter().any(|word| is_float_type(word)),
-            _ => false,
-        },
-        expr::Kind::Operation("?", parts) => parts[1..].iter().all(|part| is_float(part, floats)),
+        // ((float *) mem.mem)[i]
+        expr::Kind::Index(parts) => is_float(&parts[0], types),
+        expr::Kind::Operation("?", parts) => is_float(&parts[2], types),
         expr::Kind::Operation("+" | "-" | "*" | "/", parts) => {
-            parts.iter().any(|part| is_float(part, floats))
+            parts.iter().any(|part| is_float(part, types))
         }
         _ => false,
     }

@@ -24,7 +24,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futhark_manifest::Version;
 
-use super::concat::Concatenations;
 use super::edits::Edits;
 use super::passes::{Passed, Purpose, is_iterations};
 use super::room;
@@ -37,7 +36,7 @@ use crate::compile::generated::statement::{Function, Kind, Loop, Statement};
 pub(super) fn write<'a>(
     functions: &[Function<'a>],
     new: &[Function<'a>],
-    concatenations: &Concatenations<'a>,
+    offsets: &BTreeSet<&'a str>,
     source: &Source<'a>,
     version: &Version,
     edits: &mut Edits<'a>,
@@ -46,7 +45,7 @@ pub(super) fn write<'a>(
     let targets = statements.filter_map(target);
     let of_fields = targets.filter(|(in_front, _)| in_front.ends_with('.'));
     let fields = BTreeSet::from_iter(of_fields.map(|(_, field)| field));
-    let flow = |function| Flow::of(function, &fields, concatenations);
+    let flow = |function| Flow::of(function, &fields, offsets);
     let mut flows = Vec::from_iter(functions.iter().map(flow));
     // What a task needs, its caller passes, with the counterpart.
     let (mut needed, mut checked) = (BTreeSet::new(), BTreeSet::new());
@@ -114,11 +113,11 @@ impl<'a, 'f> Flow<'a, 'f> {
     fn of(
         function: &'f Function<'a>,
         fields: &BTreeSet<&'a str>,
-        concatenations: &Concatenations<'a>,
+        offsets: &BTreeSet<&'a str>,
     ) -> Flow<'a, 'f> {
         let mut types = function.types();
         types.extend(fields.iter().map(|field| (*field, "int64_t")));
-        types.retain(|name, _| !concatenations.is_offset(name));
+        types.retain(|name, _| !offsets.contains(name));
         let mut definitions = BTreeMap::<_, Vec<_>>::new();
         let mut open = Vec::new();
         for statement in function.statements() {
