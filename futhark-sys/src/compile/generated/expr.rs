@@ -1,9 +1,9 @@
 //! The expressions of the functions of a program.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::{fmt, slice};
 
-use super::token::{group, is_name, span};
+use super::token::{is_name, span};
 
 /// An expression. Its text is a slice of the file, which gives its place.
 #[derive(Debug)]
@@ -26,14 +26,13 @@ pub(in crate::compile) enum Kind<'a> {
     /// `value.field` or `value->field`.
     Member(Box<Expr<'a>>, &'a str, &'a str),
     /// `array[index]`
-    Index(Box<[Expr<'a>; 2]>),
+    Index(Vec<Expr<'a>>),
     /// `{a, b}`
     List(Vec<Expr<'a>>),
 }
 
-/// The binary operators, weakest first.
-const LEVELS: [&[&str]; 12] = [
-    &["=", "+=", "-=", "*=", "/=", "%=", "^="],
+/// The operators between operands, weakest first.
+const LEVELS: [&[&str]; 11] = [
     &["?"],
     &["||"],
     &["&&"],
@@ -46,28 +45,17 @@ const LEVELS: [&[&str]; 12] = [
     &["+", "-"],
     &["*", "/", "%"],
 ];
-const CHOICE: usize = 1;
-
-/// The operator of `.field = value` in a list.
-const FIELD: &str = ".=";
 
 impl<'a> Expr<'a> {
-    /// Parses all `tokens` of `text`; `None` if they are not one expression.
-    pub(super) fn parse(text: &'a str, tokens: &[&'a str]) -> Option<Expr<'a>> {
-        let mut parser = Parser { text, rest: tokens };
-        let expr = parser.binary(0)?;
-        parser.rest.is_empty().then_some(expr)
-    }
-
     /// The operands of one level.
-    pub(in crate::compile) fn parts(&self) -> Vec<&Expr<'a>> {
+    pub(in crate::compile) fn parts(&self) -> &[Expr<'a>] {
         match &self.kind {
-            Kind::Name | Kind::Literal => Vec::new(),
-            Kind::Cast(_, value) | Kind::Member(value, ..) => vec![value],
-            Kind::Call(_, parts) | Kind::Operation(_, parts) | Kind::List(parts) => {
-                parts.iter().collect()
-            }
-            Kind::Index(parts) => parts.iter().collect(),
+            Kind::Name | Kind::Literal => &[],
+            Kind::Cast(_, value) | Kind::Member(value, ..) => slice::from_ref(value),
+            Kind::Call(_, parts)
+            | Kind::Operation(_, parts)
+            | Kind::List(parts)
+            | Kind::Index(parts) => parts,
         }
     }
 
@@ -76,27 +64,11 @@ impl<'a> Expr<'a> {
         &'s self,
         found: &mut impl FnMut(&'s Expr<'a>) -> Option<T>,
     ) -> Option<T> {
-        found(self).or_else(|| self.parts().into_iter().find_map(|part| part.find(found)))
+        found(self).or_else(|| self.parts().iter().find_map(|part| part.find(found)))
     }
 
     pub(in crate::compile) fn name(&self) -> Option<&'a str> {
         matches!(self.kind, Kind::Name).then_some(self.text)
-    }
-
-    /// Whether the value of the expression is all that it computes, besides calls, and `err = f(…)` as an operand.
-    pub(super) fn has_no_assignment(&self) -> bool {
-        let mut assigns = |part: &Expr<'a>| {
-            let Kind::Operation(operator, operands) = &part.kind else {
-                return None;
-            };
-            // The compiler counts references, `(*mem.references)++`.
-            let is_counted = matches!(*operator, "++" | "--") && operands[0].name().is_some();
-            let is_change = is_counted || LEVELS[0].contains(operator);
-            let is_error = matches!(&operands[..], [err, call] if *operator == "="
-                && err.name() == Some("err") && matches!(call.kind, Kind::Call(..)));
-            (is_change && !is_error).then_some(())
-        };
-        self.find(&mut assigns).is_none()
     }
 
     /// The operands of an operator.
@@ -133,16 +105,13 @@ impl<'a> Expr<'a> {
         match &self.kind {
             Kind::Literal => self.text.parse().ok(),
             Kind::Cast(ty, value) if ty[..] == ["int64_t"] => value.constant(),
-            Kind::Operation("-", parts) if parts.len() == 1 => Some(-parts[0].constant()?),
             Kind::Operation(operator, parts) => {
-                let [a, b] = &parts[..] else {
-                    return None;
-                };
-                let (a, b) = (a.constant()?, b.constant()?);
-                match *operator {
-                    "*" => a.checked_mul(b),
-                    "+" => a.checked_add(b),
-                    "-" => a.checked_sub(b),
+                let parts: Option<Vec<i128>> = parts.iter().map(Expr::constant).collect();
+                match (*operator, &parts?[..]) {
+                    ("-", [a]) => Some(-a),
+                    ("*", [a, b]) => a.checked_mul(*b),
+                    ("+", [a, b]) => a.checked_add(*b),
+                    ("-", [a, b]) => a.checked_sub(*b),
                     _ => None,
                 }
             }
@@ -163,9 +132,7 @@ impl<'a> Expr<'a> {
             Kind::Name | Kind::Member(..) | Kind::Index(_) => true,
             Kind::Literal => self.text.starts_with(|c: char| c.is_ascii_digit()),
             Kind::Cast(ty, value) => ty[..] == ["int64_t"] && value.is_number(),
-            Kind::Call(function, arguments) => {
-                checked_function(function).is_none() || all(arguments)
-            }
+            Kind::Call(..) => all(self.terms()),
             Kind::Operation("?", parts) => parts[0].is_condition() && all(&parts[1..]),
             // Bits and comparisons are arithmetic of the program, like `mul64`.
             Kind::Operation("/" | "%" | "<<" | ">>" | "!", _) | Kind::List(_) => false,
@@ -183,21 +150,35 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Adds the variables and the fields of tasks that the value depends on. The arguments of the program's own arithmetic
-    /// (`add64`) are not included: its result is a dimension, which is checked as a whole.
-    pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {
+    /// The operands that the value depends on if it is a size. The arguments of the program's own arithmetic (`add64`) are
+    /// not included: its result is a dimension, which is checked as a whole.
+    fn terms(&self) -> &[Expr<'a>] {
         match &self.kind {
-            Kind::Name => names.push(self.text),
-            Kind::Member(_, "->", field) => names.push(field),
-            Kind::Cast(_, value) => value.names(names),
-            Kind::Operation("?", parts) => parts[1..].iter().for_each(|part| part.names(names)),
+            Kind::Cast(_, value) => slice::from_ref(value),
+            Kind::Operation("?", parts) => &parts[1..],
+            // A sign is not a difference.
+            Kind::Operation(_, parts) if parts.len() == 1 => &[],
             Kind::Call(function, parts) | Kind::Operation(function, parts)
-                if checked_function(function).is_some() && !self.is_sign() =>
+                if checked_function(function).is_some() =>
             {
-                parts.iter().for_each(|part| part.names(names));
+                parts
             }
-            _ => {}
+            _ => &[],
         }
+    }
+
+    /// A variable, or the field of a task.
+    fn variable(&self) -> Option<&'a str> {
+        match self.kind {
+            Kind::Member(_, "->", field) => Some(field),
+            _ => self.name(),
+        }
+    }
+
+    /// Adds the variables and the fields of tasks that the value depends on.
+    pub(in crate::compile) fn names(&self, names: &mut Vec<&'a str>) {
+        names.extend(self.variable());
+        self.terms().iter().for_each(|term| term.names(names));
     }
 
     /// Whether the compiler computes a size here: the program's own arithmetic has other functions.
@@ -209,24 +190,14 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Whether the operator is a sign.
-    fn is_sign(&self) -> bool {
-        matches!(&self.kind, Kind::Operation(_, parts) if parts.len() == 1)
-    }
-
     /// Whether [`Expr::checked`] equals the expression.
     pub(in crate::compile) fn is_plain(&self, checked: &BTreeSet<&str>) -> bool {
-        let all = |parts: &[Expr<'_>]| parts.iter().all(|part| part.is_plain(checked));
         match &self.kind {
-            Kind::Name => !checked.contains(self.text),
-            Kind::Member(_, "->", field) => !checked.contains(field),
-            Kind::Cast(_, value) => value.is_plain(checked),
-            Kind::Call(function, arguments) => {
-                checked_function(function).is_none() || all(arguments)
+            Kind::Name | Kind::Member(_, "->", _) => {
+                !self.variable().is_some_and(|name| checked.contains(name))
             }
-            Kind::Operation("?", parts) => all(&parts[1..]),
-            Kind::Operation(operator, _) => checked_function(operator).is_none() || self.is_sign(),
-            _ => true,
+            Kind::Operation(operator, _) if *operator != "?" => self.terms().is_empty(),
+            _ => self.terms().iter().all(|term| term.is_plain(checked)),
         }
     }
 
@@ -243,7 +214,6 @@ impl<'a> Expr<'a> {
     fn checked_with(&self, checked: &BTreeSet<&str>, of_lengths: bool) -> String {
         match &self.kind {
             _ if self.is_plain(checked) => self.to_string(),
-            Kind::Name => format!("fut_{}", self.text),
             Kind::Member(task, operator, field) => format!("{task}{operator}fut_{field}"),
             Kind::Cast(_, value) => value.checked_with(checked, of_lengths),
             Kind::Operation("?", parts) => {
@@ -260,7 +230,7 @@ impl<'a> Expr<'a> {
                 };
                 format!("{function}({})", parts.collect::<Vec<_>>().join(", "))
             }
-            _ => self.to_string(),
+            _ => format!("fut_{}", self.text),
         }
     }
 }
@@ -284,26 +254,22 @@ fn checked_function(function: &str) -> Option<&'static str> {
 /// The same for all spellings of an expression.
 impl fmt::Display for Expr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |parts: &[Expr<'_>], separator: &str| {
+        let list = |parts: &[Expr<'_>]| {
             let parts: Vec<_> = parts.iter().map(Expr::to_string).collect();
-            parts.join(separator)
+            parts.join(", ")
         };
         match &self.kind {
             Kind::Name | Kind::Literal => f.write_str(self.text),
             Kind::Cast(ty, value) => write!(f, "({}) {value}", ty.join(" ")),
-            Kind::Call(function, parts) => write!(f, "{function}({})", list(parts, ", ")),
-            Kind::Operation("?", parts) => {
-                write!(f, "({} ? {} : {})", parts[0].text, parts[1], parts[2])
-            }
-            Kind::Operation(operator, parts) if parts.len() == 1 => {
-                write!(f, "{operator}{}", parts[0])
-            }
-            Kind::Operation(operator, parts) => {
-                write!(f, "({})", list(parts, &format!(" {operator} ")))
-            }
+            Kind::Call(function, parts) => write!(f, "{function}({})", list(parts)),
+            Kind::Operation(operator, parts) => match &parts[..] {
+                [a] => write!(f, "{operator}{a}"),
+                [a, b] => write!(f, "({a} {operator} {b})"),
+                _ => write!(f, "({} ? {} : {})", parts[0].text, parts[1], parts[2]),
+            },
             Kind::Member(value, operator, field) => write!(f, "{value}{operator}{field}"),
             Kind::Index(parts) => write!(f, "{}[{}]", parts[0], parts[1]),
-            Kind::List(parts) => write!(f, "{{{}}}", list(parts, ", ")),
+            Kind::List(parts) => write!(f, "{{{}}}", list(parts)),
         }
     }
 }
@@ -316,73 +282,69 @@ impl PartialEq for Expr<'_> {
 
 /// Whether a type begins with this token.
 pub(super) fn begins_type(token: &str) -> bool {
-    const WORDS: [&str; 22] = [
-        "struct",
-        "const",
-        "volatile",
-        "unsigned",
-        "int",
-        "long",
-        "char",
-        "void",
-        "bool",
-        "float",
-        "double",
-        "f16",
-        "size_t",
-        "event_report_fn",
-        "int8_t",
-        "int16_t",
-        "int32_t",
-        "int64_t",
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
+    const WORDS: [&str; 21] = [
+        "struct", "const", "volatile", "unsigned", "int", "long", "char", "void", "bool", "float",
+        "double", "f16", "size_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+        "uint16_t", "uint32_t", "uint64_t",
     ];
-    WORDS.contains(&token)
+    WORDS.contains(&token) || token == "event_report_fn"
 }
 
-struct Parser<'t, 'a> {
-    text: &'a str,
-    rest: &'t [&'a str],
+/// Parses the tokens of a function. `None` is a form that is not known, whose end is in front of the rest.
+pub(super) struct Parser<'t, 'a> {
+    pub text: &'a str,
+    pub rest: &'t [&'a str],
 }
 
 impl<'a> Parser<'_, 'a> {
-    fn take(&mut self, token: &str) -> bool {
-        self.take_one(&[token]).is_some()
+    /// Skips these tokens, if the rest begins with them.
+    pub(super) fn skip(&mut self, tokens: &[&str]) -> Option<()> {
+        let is_next = self.rest.starts_with(tokens);
+        is_next.then(|| self.rest = &self.rest[tokens.len()..])
     }
 
-    fn take_one(&mut self, tokens: &[&str]) -> Option<&'a str> {
-        let (token, rest) = self.rest.split_first()?;
-        let found = tokens.contains(token).then_some(*token)?;
-        self.rest = rest;
-        Some(found)
+    pub(super) fn take(&mut self, token: &str) -> bool {
+        self.skip(&[token]).is_some()
     }
 
-    /// An expression whose tokens are those that remained at `start` and do not remain now.
-    fn expr(&self, start: &[&'a str], kind: Kind<'a>) -> Expr<'a> {
-        let text = span(self.text, &start[..start.len() - self.rest.len()]);
-        Expr { text, kind }
+    pub(super) fn take_one(&mut self, tokens: &[&str]) -> Option<&'a str> {
+        let token = *self.rest.first().filter(|token| tokens.contains(token))?;
+        self.rest = &self.rest[1..];
+        Some(token)
     }
 
-    fn binary(&mut self, level: usize) -> Option<Expr<'a>> {
-        let Some(operators) = LEVELS.get(level) else {
-            return self.unary();
-        };
+    /// The text of the tokens that remained at `start` and do not remain now.
+    pub(super) fn since(&self, start: &[&'a str]) -> &'a str {
+        span(self.text, &start[..start.len() - self.rest.len()])
+    }
+
+    fn made(&self, start: &[&'a str], kind: Kind<'a>) -> Option<Expr<'a>> {
+        let text = self.since(start);
+        Some(Expr { text, kind })
+    }
+
+    pub(super) fn expr(&mut self) -> Option<Expr<'a>> {
+        self.binary(0)
+    }
+
+    /// An expression whose operators outside of parentheses are of this level or bind more tightly.
+    fn binary(&mut self, weakest: usize) -> Option<Expr<'a>> {
         let start = self.rest;
-        let mut left = self.binary(level + 1)?;
-        while let Some(operator) = self.take_one(operators) {
+        let mut left = self.unary()?;
+        while let Some(operator) = self.rest.first()
+            && let Some(level) = LEVELS.iter().position(|level| level.contains(operator))
+            && level >= weakest
+        {
+            self.rest = &self.rest[1..];
             let mut parts = vec![left];
-            match level {
-                CHOICE => {
-                    parts.push(self.binary(CHOICE)?);
-                    parts.push(self.take(":").then(|| self.binary(CHOICE))??);
-                }
-                0 => parts.push(self.binary(0)?),
-                _ => parts.push(self.binary(level + 1)?),
+            if *operator == "?" {
+                parts.push(self.expr()?);
+                self.skip(&[":"])?;
+                parts.push(self.expr()?);
+            } else {
+                parts.push(self.binary(level + 1)?);
             }
-            left = self.expr(start, Kind::Operation(operator, parts));
+            left = self.made(start, Kind::Operation(operator, parts))?;
         }
         Some(left)
     }
@@ -391,19 +353,15 @@ impl<'a> Parser<'_, 'a> {
         let start = self.rest;
         if let Some(operator) = self.take_one(&["!", "~", "-", "&", "*"]) {
             let parts = vec![self.unary()?];
-            return Some(self.expr(start, Kind::Operation(operator, parts)));
+            return self.made(start, Kind::Operation(operator, parts));
         }
-        if let ["(", first, ..] = start
-            && begins_type(first)
+        if let ["(", ty, ..] = start
+            && begins_type(ty)
         {
-            let end = group(start)?;
-            let ty = start[1..end - 1].to_vec();
-            self.rest = &start[end..];
-            let value = match self.rest.first() {
-                Some(&"{") => self.list()?,
-                _ => self.unary()?,
-            };
-            return Some(self.expr(start, Kind::Cast(ty, Box::new(value))));
+            let end = start.iter().position(|token| *token == ")")?;
+            self.rest = &start[end + 1..];
+            let value = Box::new(self.unary()?);
+            return self.made(start, Kind::Cast(start[1..end].to_vec(), value));
         }
         self.postfix()
     }
@@ -412,21 +370,21 @@ impl<'a> Parser<'_, 'a> {
         let start = self.rest;
         let mut value = self.atom()?;
         loop {
-            if let Some(operator) = self.take_one(&["->", "."]) {
+            let kind = if let Some(operator) = self.take_one(&["->", "."]) {
                 let (field, rest) = self.rest.split_first()?;
                 self.rest = rest;
-                value = self.expr(start, Kind::Member(Box::new(value), operator, field));
+                Kind::Member(Box::new(value), operator, field)
             } else if self.take("[") {
-                let index = self.binary(0)?;
-                if !self.take("]") {
-                    return None;
-                }
-                value = self.expr(start, Kind::Index(Box::new([value, index])));
-            } else if let Some(operator) = self.take_one(&["++", "--"]) {
-                value = self.expr(start, Kind::Operation(operator, vec![value]));
+                let index = self.expr()?;
+                self.skip(&["]"])?;
+                Kind::Index(vec![value, index])
+            } else if value.name().is_none() && self.take("++") {
+                // The compiler counts references: `(*mem.references)++`.
+                Kind::Operation("++", vec![value])
             } else {
                 return Some(value);
-            }
+            };
+            value = self.made(start, kind)?;
         }
     }
 
@@ -434,83 +392,58 @@ impl<'a> Parser<'_, 'a> {
         let start = self.rest;
         let (&first, rest) = start.split_first()?;
         if first == "(" {
-            self.rest = rest;
-            // Without the parentheses, so that the text of a name is the name.
-            let inner = self.binary(0)?;
-            return self.take(")").then_some(inner);
-        }
-        if let ["sizeof", "(", ..] = start {
-            self.rest = &start[1 + group(&start[1..])?..];
-            return Some(self.expr(start, Kind::Literal));
+            return self.parenthesized();
         }
         self.rest = rest;
-        if first == "{" {
-            self.rest = start;
-            return self.list();
-        }
-        if first.starts_with(['"', '\'']) {
-            while self.rest.first().is_some_and(|next| next.starts_with('"')) {
-                self.rest = &self.rest[1..];
-            }
-            return Some(self.expr(start, Kind::Literal));
-        }
-        if first.starts_with(|c: char| c.is_ascii_digit()) {
-            self.fraction(first);
-            return Some(self.expr(start, Kind::Literal));
-        }
-        if !is_name(first) {
+        let kind = if first == "{" {
+            Kind::List(self.elements("}")?)
+        } else if first == "sizeof" {
+            let end = rest.iter().position(|token| *token == ")")?;
+            self.rest = &rest[end + 1..];
+            Kind::Literal
+        } else if first.starts_with(|c: char| c.is_ascii_digit() || c == '\'') {
+            Kind::Literal
+        } else if first.starts_with('"') {
+            let strings = rest.iter().take_while(|next| next.starts_with('"'));
+            self.rest = &rest[strings.count()..];
+            Kind::Literal
+        } else if !is_name(first) {
             return None;
-        }
-        if !self.take("(") {
-            return Some(self.expr(start, Kind::Name));
-        }
-        let arguments = self.elements(")")?;
-        Some(self.expr(start, Kind::Call(first, arguments)))
+        } else if self.take("(") {
+            Kind::Call(first, self.elements(")")?)
+        } else {
+            Kind::Name
+        };
+        self.made(start, kind)
     }
 
-    /// The rest of a float, whose first token is `number`: `. 5e - 3`.
-    fn fraction(&mut self, number: &str) {
-        let mut last = number;
-        if let [".", rest @ ..] = self.rest {
-            self.rest = rest;
-            if let [digits, rest @ ..] = self.rest
-                && digits.starts_with(|c: char| c.is_ascii_alphanumeric())
-            {
-                (last, self.rest) = (digits, rest);
-            }
-        }
-        if let ["+" | "-", _, rest @ ..] = self.rest
-            && last.ends_with(['e', 'E'])
-            && !last.starts_with("0x")
-        {
-            self.rest = rest;
-        }
-    }
-
-    fn list(&mut self) -> Option<Expr<'a>> {
+    /// The expression in parentheses, without them, so that the text of a name is the name. It can be `(err = f(…))`.
+    pub(super) fn parenthesized(&mut self) -> Option<Expr<'a>> {
+        self.skip(&["("])?;
         let start = self.rest;
-        let elements = self.take("{").then(|| self.elements("}"))??;
-        Some(self.expr(start, Kind::List(elements)))
+        let mut inner = self.expr()?;
+        if inner.name() == Some("err") && self.take("=") {
+            let call = self
+                .expr()
+                .filter(|call| matches!(call.kind, Kind::Call(..)))?;
+            inner = self.made(start, Kind::Operation("=", vec![inner, call]))?;
+        }
+        self.skip(&[")"])?;
+        Some(inner)
     }
 
+    /// Elements, which can be `.field = value`, up to `end`, which is skipped.
     fn elements(&mut self, end: &str) -> Option<Vec<Expr<'a>>> {
         let mut elements = Vec::new();
-        if self.take(end) {
-            return Some(elements);
+        while !self.take(end) {
+            if !elements.is_empty() {
+                self.skip(&[","])?;
+            }
+            if let [".", _, "=", rest @ ..] = self.rest {
+                self.rest = rest;
+            }
+            elements.push(self.expr()?);
         }
-        loop {
-            let is_field = self.take(".");
-            let mut element = self.binary(0)?;
-            if let (true, Kind::Operation(operator @ "=", _)) = (is_field, &mut element.kind) {
-                *operator = FIELD;
-            }
-            elements.push(element);
-            if self.take(end) {
-                return Some(elements);
-            }
-            if !self.take(",") {
-                return None;
-            }
-        }
+        Some(elements)
     }
 }

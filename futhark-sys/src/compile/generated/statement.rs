@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use futhark_manifest::Version;
 
-use super::expr::{Expr, begins_type};
+use super::expr::{Expr, Parser, begins_type};
 use super::source::Source;
-use super::token::{group, is_name, place, span, tokens};
+use super::token::{is_name, place, span, tokens};
 use crate::compile::error::Error;
 
 /// A function of the program.
@@ -89,23 +89,29 @@ pub(in crate::compile) fn functions<'a>(
     let functions = source.functions.iter();
     let wanted = functions.filter(|(name, function)| is_wanted(name, &function.parameters));
     let parsed = wanted.map(|(name, function)| {
-        if let Some(directive) = unknown_directive(source, &function.body) {
-            let why = format!("a directive in `{name}` is not in a known form");
-            return Err(Error::unsupported(version, directive, &why));
-        }
-        let mut parser = Parser {
-            text: source.text,
-            rest: &function.body,
+        let fail = |what: &str, item: &str| {
+            let why = format!("a {what} of `{name}` is not in a known form");
+            Error::unsupported(version, item, &why)
         };
+        if let Some(directive) = unknown_directive(source, &function.body) {
+            return Err(fail("directive", directive));
+        }
+        let (text, rest) = (source.text, &function.body[..]);
+        let (mut parser, mut body) = (Parser { text, rest }, Vec::new());
+        while let Some(first) = parser.rest.first() {
+            let Some(statement) = parser.statement() else {
+                let end = place(text, parser.rest.first().unwrap_or(first));
+                let start = text[..end].rfind('\n').map_or(0, |start| start + 1);
+                let line = text[start..].lines().next().unwrap_or_default();
+                return Err(fail("statement", line.trim()));
+            };
+            body.push(statement);
+        }
+        let parameters = function.parameters.clone();
         Ok(Function {
             name,
-            parameters: function.parameters.clone(),
-            body: parser.statements().map_err(|rest| {
-                let line = &source.text[place(source.text, rest)..];
-                let line = line.lines().next().unwrap_or_default();
-                let why = format!("a statement of `{name}` is not in a known form");
-                Error::unsupported(version, line, &why)
-            })?,
+            parameters,
+            body,
         })
     });
     parsed.collect()
@@ -116,33 +122,20 @@ pub(in crate::compile) fn functions<'a>(
 fn unknown_directive<'a>(source: &Source<'a>, body: &[&'a str]) -> Option<&'a str> {
     let (first, last) = (body.first()?, body.last()?);
     let body = place(source.text, first)..place(source.text, last);
-    // `#undef` of nothing else: it could remove one of our macros.
-    let is_constant = |name: &str| {
-        let definition = format!("#define {name} (ctx->constants->{name})");
-        source.directives.iter().any(|other| *other == definition)
-    };
+    let definition = |name: &str| format!("#define {name} (ctx->constants->{name})");
     let is_known = |directive: &str| match *tokens(&directive[1..]) {
-        [
-            "define",
-            name,
-            "(",
-            "ctx",
-            "->",
-            "constants",
-            "->",
-            field,
-            ")",
-        ] => name == field && is_constant(name),
-        ["undef", name] => is_constant(name),
-        ["if", "defined", "(", "ISPC", ")"] | ["endif"] => {
+        ["define", name, ..] => directive == definition(name),
+        // Of nothing else: it could remove one of our macros.
+        ["undef", name] => source.directives.contains(&&*definition(name)),
+        ["if", "defined", "(", "ISPC", ")"] => {
             let rest = &source.text[place(source.text, directive) + directive.len()..];
             let statement = rest.split('#').next().unwrap_or_default();
-            *directive == *"#endif"
-                || matches!(
-                    tokens(statement)[..],
-                    [_, ".", _, "+=", "programIndex", ";"]
-                )
+            matches!(
+                tokens(statement)[..],
+                [_, ".", _, "+=", "programIndex", ";"]
+            )
         }
+        ["endif"] => true,
         _ => false,
     };
     let mut directives = source.directives.iter().copied();
@@ -249,185 +242,106 @@ impl<'a> Statement<'a> {
     }
 }
 
-struct Parser<'t, 'a> {
-    text: &'a str,
-    rest: &'t [&'a str],
-}
-
-/// The error is the first token of what cannot be parsed.
-type Parsed<'a, T> = Result<T, &'a str>;
-
-impl<'t, 'a> Parser<'t, 'a> {
-    fn statements(&mut self) -> Parsed<'a, Vec<Statement<'a>>> {
-        let mut statements = Vec::new();
-        while !self.rest.is_empty() {
-            statements.push(self.statement()?);
-        }
-        Ok(statements)
+impl<'a> Parser<'_, 'a> {
+    fn statement(&mut self) -> Option<Statement<'a>> {
+        let start = self.rest;
+        let kind = self.kind()?;
+        let text = self.since(start);
+        Some(Statement { text, kind })
     }
 
-    fn statement(&mut self) -> Parsed<'a, Statement<'a>> {
-        let start = self.rest;
-        let first = *start.first().ok_or(self.text)?;
-        let kind = self.kind(first).ok_or(first);
-        let kind = kind.and_then(|kind| kind)?;
-        let text = span(self.text, &start[..start.len() - self.rest.len()]);
-        let statement = Statement { text, kind };
-        let mut expressions = statement.expressions().into_iter();
-        match expressions.all(Expr::has_no_assignment) {
-            true => Ok(statement),
-            false => Err(first),
-        }
-    }
-
-    /// `None` if the statement is not in a known form.
-    fn kind(&mut self, first: &'a str) -> Option<Parsed<'a, Kind<'a>>> {
-        let start = self.rest;
-        Some(Ok(match *start {
-            [";", ..] => {
-                self.rest = &start[1..];
-                Kind::Jump
+    fn kind(&mut self) -> Option<Kind<'a>> {
+        let first = *self.rest.first()?;
+        match self.rest {
+            [";", rest @ ..]
+            | ["cleanup" | "end", ":", rest @ ..]
+            | ["goto", "cleanup" | "end", ";", rest @ ..] => {
+                self.rest = rest;
+                Some(Kind::Jump)
             }
-            ["cleanup" | "end", ":", ..] => {
-                self.rest = &start[2..];
-                Kind::Jump
-            }
-            ["goto", "cleanup" | "end", ";", ..] => {
-                self.rest = &start[3..];
-                Kind::Jump
-            }
-            ["{", ..] => {
-                let mut inner = self.within("{")?;
-                match inner.statements() {
-                    Ok(statements) => Kind::Block(statements),
-                    Err(wrong) => return Some(Err(wrong)),
+            ["{", rest @ ..] => {
+                self.rest = rest;
+                let mut inner = Vec::new();
+                while !self.take("}") {
+                    inner.push(self.statement()?);
                 }
+                Some(Kind::Block(inner))
             }
-            ["if" | "while", ..] => {
-                self.rest = &start[1..];
-                let condition = self.within("(")?.all()?;
-                let mut inner = vec![match self.statement() {
-                    Ok(statement) => statement,
-                    Err(wrong) => return Some(Err(wrong)),
-                }];
-                if first == "if" && self.rest.first() == Some(&"else") {
-                    self.rest = &self.rest[1..];
-                    inner.push(match self.statement() {
-                        Ok(statement) => statement,
-                        Err(wrong) => return Some(Err(wrong)),
-                    });
+            ["if" | "while", rest @ ..] => {
+                self.rest = rest;
+                let condition = self.parenthesized()?;
+                let mut inner = vec![self.statement()?];
+                if first == "if" && self.take("else") {
+                    inner.push(self.statement()?);
                 }
-                Kind::If(condition, inner)
+                Some(Kind::If(condition, inner))
             }
-            ["for", ..] => {
-                self.rest = &start[1..];
-                let mut head = self.within("(")?;
-                let [from, condition, step] = [head.until(";")?, head.until(";")?, head.rest];
-                let [ty, variable, "=", from @ ..] = from else {
-                    return None;
-                };
-                let [compared, "<", to @ ..] = condition else {
-                    return None;
-                };
-                if !begins_type(ty) || compared != variable || step != [*variable, "++"] {
-                    return None;
-                }
-                let parse = |tokens| Expr::parse(self.text, tokens);
-                let (from, to) = (parse(from)?, parse(to)?);
-                let body = match self.statement() {
-                    Ok(statement) => Box::new(statement),
-                    Err(wrong) => return Some(Err(wrong)),
-                };
-                Kind::For(Loop {
+            ["for", "(", ty, variable, "=", rest @ ..] if begins_type(ty) => {
+                self.rest = rest;
+                let from = self.expr()?;
+                self.skip(&[";", variable, "<"])?;
+                let to = self.expr()?;
+                self.skip(&[";", variable, "++", ")"])?;
+                let body = Box::new(self.statement()?);
+                Some(Kind::For(Loop {
                     variable,
                     from,
                     to,
                     body,
-                })
+                }))
             }
-            _ => self.simple()?,
-        }))
+            _ => {
+                let kind = self.simple()?;
+                self.skip(&[";"])?;
+                Some(kind)
+            }
+        }
     }
 
-    /// A statement that ends with a semicolon.
+    /// A statement in front of a semicolon.
     fn simple(&mut self) -> Option<Kind<'a>> {
-        let tokens = self.until(";")?;
-        let parse = |tokens| Expr::parse(self.text, tokens);
-        if let ["return", value @ ..] = tokens {
-            let value = match value.is_empty() {
-                true => None,
-                false => Some(parse(value)?),
+        if self.take("return") {
+            let value = match self.rest.first() {
+                Some(&";") => None,
+                _ => Some(self.expr()?),
             };
             return Some(Kind::Return(value));
         }
-        let is_declaration = match tokens {
-            [ty, name, ..] if is_name(ty) && is_name(name) => true,
-            [ty, "*", name] | [ty, "*", name, "=", ..] => is_name(ty) && is_name(name),
-            _ => begins_type(tokens.first()?),
-        };
-        if is_declaration {
-            return self.declaration(tokens);
+        if begins_type(self.rest.first()?) {
+            return self.declaration();
         }
-        let value = parse(tokens)?;
-        let super::expr::Kind::Operation(operator, parts) = value.kind else {
-            return Some(Kind::Evaluate(value));
+        let target = self.expr()?;
+        let Some(operator) = self.take_one(&["=", "+=", "-=", "*=", "/=", "%="]) else {
+            let is_known = !matches!(target.kind, super::expr::Kind::Operation(..));
+            return is_known.then_some(Kind::Evaluate(target));
         };
-        let is_assignment =
-            operator.ends_with('=') && !matches!(operator, "==" | "!=" | "<=" | ">=");
-        let [target, value] = <[_; 2]>::try_from(parts).ok()?;
-        is_assignment.then_some(Kind::Assign {
+        let value = self.expr()?;
+        Some(Kind::Assign {
             target,
             operator,
             value,
         })
     }
 
-    fn declaration(&self, tokens: &[&'a str]) -> Option<Kind<'a>> {
-        let equals = tokens.iter().position(|token| *token == "=");
-        let (head, value) = tokens.split_at(equals.unwrap_or(tokens.len()));
-        let value = match value {
-            [] => None,
-            value => Some(Expr::parse(self.text, &value[1..])?),
+    fn declaration(&mut self) -> Option<Kind<'a>> {
+        let is_type = |token: &&&str| is_name(token) || **token == "*";
+        let words = self.rest.iter().take_while(is_type).count();
+        let (words, rest) = self.rest.split_at(words);
+        self.rest = match rest {
+            // Arrays have a constant size.
+            ["[", size, "]", rest @ ..] if size.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+            rest => rest,
         };
-        // The type and the name; arrays have a constant size behind it.
-        let head = match head {
-            [head @ .., "[", size, "]"] if size.bytes().all(|byte| byte.is_ascii_digit()) => head,
-            head => head,
+        let (name, ty) = words.split_last()?;
+        let value = match self.take("=") {
+            true => Some(self.expr()?),
+            false => None,
         };
-        let (name, ty) = head.split_last()?;
-        let is_type = |token: &&str| is_name(token) || *token == "*";
-        let is_known =
-            is_name(name) && !ty.is_empty() && ty.iter().all(is_type) && ty[0] != "static";
+        let is_known = is_name(name) && !ty.is_empty();
         is_known.then(|| Kind::Declare {
             ty: span(self.text, ty),
             name,
             value,
         })
-    }
-
-    /// All remaining tokens as an expression.
-    fn all(&self) -> Option<Expr<'a>> {
-        Expr::parse(self.text, self.rest)
-    }
-
-    /// The tokens up to `end` outside of brackets, which is skipped.
-    fn until(&mut self, end: &str) -> Option<&'t [&'a str]> {
-        let mut at = 0;
-        while *self.rest.get(at)? != end {
-            at += group(&self.rest[at..])?;
-        }
-        let (tokens, rest) = self.rest.split_at(at);
-        self.rest = &rest[1..];
-        Some(tokens)
-    }
-
-    /// A parser of the tokens in the brackets at the beginning, which are skipped.
-    fn within(&mut self, open: &str) -> Option<Parser<'t, 'a>> {
-        let end = group(self.rest).filter(|_| self.rest.first() == Some(&open))?;
-        let (tokens, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        let text = self.text;
-        let rest = &tokens[1..end - 1];
-        Some(Parser { text, rest })
     }
 }

@@ -17,7 +17,8 @@ pub(in crate::compile) fn tokens(text: &str) -> Vec<&str> {
             }
             '#' if starts_line => (logical_line(rest), true),
             '"' | '\'' => (quoted(rest, c), true),
-            _ if is_word(c) => (identifier(rest).len(), true),
+            '0'..='9' => (number(rest), true),
+            _ if is_word(c) => (rest.find(|c| !is_word(c)).unwrap_or(rest.len()), true),
             _ => (operator(rest).unwrap_or(c.len_utf8()), true),
         };
         let (token, after) = rest.split_at(length);
@@ -56,9 +57,15 @@ pub(in crate::compile) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The identifier at the beginning of `text`.
-pub(in crate::compile) fn identifier(text: &str) -> &str {
-    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
+/// The length of the number at the beginning of `text`, such as `1.5e-3F`.
+fn number(text: &str) -> usize {
+    let mut last = ' ';
+    let end = text.find(|c| {
+        let is_sign = matches!((last, c), ('e' | 'E', '+' | '-'));
+        last = c;
+        !(is_word(c) || c == '.' || is_sign)
+    });
+    end.unwrap_or(text.len())
 }
 
 /// The place of `token` in `text`, which it is a slice of.

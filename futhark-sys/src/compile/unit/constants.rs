@@ -172,7 +172,7 @@ fn written<'s, 'a>(
 
 /// The dimensions of `(int64_t []) {n, m}`.
 fn elements<'s, 'a>(list: &'s Expr<'a>) -> Vec<&'s Expr<'a>> {
-    list.parts().into_iter().flat_map(Expr::parts).collect()
+    list.parts().iter().flat_map(Expr::parts).collect()
 }
 
 fn is_negative(number: &Expr<'_>) -> bool {

@@ -124,7 +124,7 @@ fn is_free(expr: &Expr<'_>) -> bool {
             false
         }
         expr::Kind::Index(parts) => is_free(&parts[0]),
-        _ => expr.parts().into_iter().all(is_free),
+        _ => expr.parts().iter().all(is_free),
     }
 }
 

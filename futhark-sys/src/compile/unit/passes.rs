@@ -113,7 +113,9 @@ fn reallocates(statement: &Statement<'_>, cached: &Expr<'_>) -> bool {
 /// The elements of `(int64_t []) {a, b}`.
 fn shape<'s, 'a>(list: &'s Expr<'a>) -> Vec<&'s Expr<'a>> {
     match &list.kind {
-        expr::Kind::Cast(_, list) if matches!(list.kind, expr::Kind::List(_)) => list.parts(),
+        expr::Kind::Cast(_, list) if matches!(list.kind, expr::Kind::List(_)) => {
+            list.parts().iter().collect()
+        }
         _ => Vec::new(),
     }
 }
