@@ -366,7 +366,7 @@ impl<'a> Parser<'_, 'a> {
         self.postfix()
     }
 
-    fn postfix(&mut self) -> Option<Expr<'a>> {
+    pub(super) fn postfix(&mut self) -> Option<Expr<'a>> {
         let start = self.rest;
         let mut value = self.atom()?;
         loop {

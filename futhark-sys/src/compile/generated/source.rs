@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::runtime;
-use super::token::{is_directive, is_name, opening, place, span, tokens};
+use super::token::{group, is_directive, is_name, place, span, tokens};
 
 /// The directives, definitions, declarations and calls of one C file. If a name is defined for
 /// several systems, the first definition counts.
@@ -141,12 +141,10 @@ fn starts_line(text: &str, token: &str) -> bool {
 
 /// The name of a function, and its parameters, which end the head of a declaration.
 fn declarator<'a, 't>(head: &'t [&'a str]) -> Option<(&'a str, &'t [&'a str])> {
-    let [rest @ .., ")"] = head else {
-        return None;
-    };
-    let open = opening(head)?;
-    let name = rest[..open].last().filter(|name| is_name(name))?;
-    Some((name, &rest[open + 1..]))
+    let ends = |at: &usize| head[*at] == "(" && group(&head[*at..]) == Some(head.len() - at);
+    let open = (1..head.len()).find(ends)?;
+    let name = head[open - 1];
+    is_name(name).then(|| (name, &head[open + 1..head.len() - 1]))
 }
 
 /// The names in front of parentheses.

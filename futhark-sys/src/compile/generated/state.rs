@@ -12,8 +12,9 @@ use std::collections::BTreeSet;
 
 use futhark_manifest::Version;
 
+use super::expr::{Kind, Parser};
 use super::source::Source;
-use super::token::{captures, group, is_name, span, strip};
+use super::token::{captures, group, is_name};
 use crate::compile::error::Error;
 
 /// A call that fills device memory with a literal.
@@ -21,25 +22,9 @@ use crate::compile::error::Error;
 pub(in crate::compile) struct Fill<'a> {
     pub function: &'a str,
     pub memory: &'a str,
-    /// The arguments after the memory.
-    pub arguments: &'a str,
-}
-
-impl<'a> Fill<'a> {
-    /// Whether this fill writes all that `other` writes.
-    fn includes(&self, other: &Fill<'a>) -> bool {
-        let parts = |fill: &Fill<'a>| {
-            let (count, value) = fill.arguments.split_once(", ")?;
-            let count = count.trim_start_matches("(int64_t) ").parse::<i64>();
-            Some((count.ok()?, value))
-        };
-        match (parts(self), parts(other)) {
-            (Some((count, value)), Some((others, other_value))) => {
-                self.function == other.function && count >= others && value == other_value
-            }
-            _ => self == other,
-        }
-    }
+    /// The number of elements, and the value of each.
+    pub count: i128,
+    pub value: &'a str,
 }
 
 const INIT: &str = "init_constants";
@@ -47,71 +32,64 @@ const INIT: &str = "init_constants";
 const NO_RESET: &str = "kernels change this memory of the context, and `init_constants` does not fill it in the known \
     form, so it could not be reset after a failed call";
 
-/// The fills of all state that kernels change after `init_constants`.
+/// The fills of all memory of `struct constants` that kernels change which are launched after `init_constants`.
 pub(super) fn fills<'a>(source: &Source<'a>, version: &Version) -> Result<Vec<Fill<'a>>, Error> {
-    let fail = |item: &str, why: &str| Err(Error::unsupported(version, item, why));
-    let Some(init) = source.functions.get(INIT) else {
-        return fail(INIT, "the function is not defined");
-    };
-    let Some(constants) = source.structs.get("constants") else {
-        return fail("struct constants", "the struct is not defined");
-    };
-    let Some(kernels) = kernels_text(&source.tokens) else {
-        return fail("gpu_program", "the text of the kernels is not found");
-    };
-    let literals = literal_fills(source.text, &init.body);
-    let mut found = Vec::new();
-    for state in changed(constants, &kernels, source, version)? {
-        // The compiler allocates and fills some state twice, also in two sizes. Kernels get the last memory.
-        let of_state = || literals.iter().filter(|fill| fill.memory == state);
-        match of_state().next_back() {
-            Some(last) if of_state().all(|fill| last.includes(fill)) => found.push(*last),
-            _ => return fail(state, NO_RESET),
-        }
-    }
-    Ok(found)
-}
-
-/// The memory of `constants` that kernels change which are launched after `init_constants`.
-fn changed<'a>(
-    constants: &[&'a str],
-    kernels: &str,
-    source: &Source<'a>,
-    version: &Version,
-) -> Result<BTreeSet<&'a str>, Error> {
+    let fail = |item: &str, why: &str| Error::unsupported(version, item, why);
+    let init = source.functions.get(INIT);
+    let init = init.ok_or_else(|| fail(INIT, "the function is not defined"))?;
+    let constants = source.structs.get("constants");
+    let constants =
+        constants.ok_or_else(|| fail("struct constants", "the struct is not defined"))?;
+    let kernels = kernels_text(&source.tokens);
+    let kernels =
+        kernels.ok_or_else(|| fail("gpu_program", "the text of the kernels is not found"))?;
+    let kernels = Source::read(&kernels).functions;
     let memory = captures(constants, "struct memblock_device $ ;").map(|[name]| name);
     let memory: Vec<&str> = memory.collect();
-    let definitions = Source::read(kernels);
     let mut changed = BTreeSet::new();
-    for called in source.called(|caller| caller != INIT) {
-        let Some(kernel) = called.strip_prefix("gpu_kernel_") else {
-            continue;
-        };
-        let Some(definition) = definitions.functions.get(kernel) else {
-            let why = "the kernel is launched, and its definition is not found";
-            return Err(Error::unsupported(version, kernel, why));
-        };
-        let body = &definition.body;
-        changed.extend(memory.iter().filter(|name| changes(body, name)));
+    let called = source.called(|caller| caller != INIT);
+    for name in called
+        .iter()
+        .filter_map(|name| name.strip_prefix("gpu_kernel_"))
+    {
+        let why = "the kernel is launched, and its definition is not found";
+        let kernel = kernels.get(name).ok_or_else(|| fail(name, why))?;
+        changed.extend(memory.iter().filter(|memory| changes(&kernel.body, memory)));
     }
-    Ok(changed)
+    let all = literal_fills(source.text, &init.body);
+    let fills = changed.into_iter().map(|memory| {
+        // The compiler allocates and fills some state twice, also in two sizes. Kernels get the last memory.
+        let own: Vec<_> = all.iter().filter(|fill| fill.memory == memory).collect();
+        let last = own.last().filter(|last| {
+            let of_last = |fill: &&Fill<'a>| {
+                fill.count <= last.count
+                    && (fill.function, fill.value) == (last.function, last.value)
+            };
+            own.iter().all(of_last)
+        });
+        last.map(|last| **last)
+            .ok_or_else(|| fail(memory, NO_RESET))
+    });
+    fills.collect()
 }
 
-/// The calls in `init_constants` that fill memory with a literal.
+/// The calls that fill memory with a literal.
 fn literal_fills<'a>(text: &'a str, body: &[&'a str]) -> Vec<Fill<'a>> {
-    let calls = (0..body.len()).filter_map(|i| {
-        let ([function, memory], rest) = strip(&body[i..], "$ ( ctx , $ ,")?;
-        let end = rest.windows(2).position(|tokens| tokens == [")", "!="])?;
-        let arguments = span(text, &rest[..end]);
-        let literal = arguments.strip_prefix("(int64_t) ").unwrap_or(arguments);
-        let is_literal = |c: char| c.is_ascii_digit() || ", -".contains(c);
-        let fill = Fill {
-            function,
-            memory,
-            arguments,
+    let calls = body.iter().enumerate().filter_map(|(at, token)| {
+        let is_fill = token.starts_with("futrts_builtinzhreplicate_");
+        let rest = is_fill.then_some(&body[at..])?;
+        let Kind::Call(function, arguments) = (Parser { text, rest }).postfix()?.kind else {
+            return None;
         };
-        let is_fill = function.starts_with("futrts_builtinzhreplicate_");
-        (is_fill && literal.chars().all(is_literal)).then_some(fill)
+        let [_, memory, count, value] = &arguments[..] else {
+            return None;
+        };
+        Some(Fill {
+            function,
+            memory: memory.name()?,
+            count: count.constant()?,
+            value: value.constant().map(|_| value.text)?,
+        })
     });
     calls.collect()
 }
@@ -124,28 +102,25 @@ fn literal_fills<'a>(text: &'a str, body: &[&'a str]) -> Vec<Fill<'a>> {
 fn kernels_text(tokens: &[&str]) -> Option<String> {
     let start = ["gpu_program", "[", "]", "=", "{"];
     let begin = tokens.windows(5).position(|tokens| tokens == start)? + 5;
-    let end = begin + tokens[begin..].iter().position(|token| is_name(token))?;
-    let mut kernels = String::new();
-    for literal in tokens[begin..end]
-        .iter()
-        .filter(|token| token.starts_with('"'))
-    {
-        unescape(&literal[1..literal.len() - 1], &mut kernels);
-    }
-    Some(kernels)
+    let literals = tokens[begin..].iter().take_while(|token| !is_name(token));
+    let literals = literals.filter_map(|token| token.strip_prefix('"')?.strip_suffix('"'));
+    Some(literals.map(unescape).collect())
 }
 
-/// Appends the characters that the content of a C string literal stands for.
-fn unescape(literal: &str, to: &mut String) {
+/// The characters that the content of a C string literal stands for.
+fn unescape(literal: &str) -> String {
     let mut chars = literal.chars();
-    while let Some(c) = chars.next() {
-        let escaped = if c == '\\' { chars.next() } else { None };
-        to.push(match escaped {
-            Some('n') => '\n',
-            Some('t') => '\t',
-            escaped => escaped.unwrap_or(c),
-        });
-    }
+    let next = || {
+        Some(match chars.next()? {
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                't' => '\t',
+                c => c,
+            },
+            c => c,
+        })
+    };
+    std::iter::from_fn(next).collect()
 }
 
 /// Whether a kernel changes the memory: `body` uses it in another way than to read an element.
@@ -162,18 +137,17 @@ fn changes(body: &[&str], memory: &str) -> bool {
 
 /// Whether the use of memory at index `at` reads an element.
 fn is_read(body: &[&str], at: usize) -> bool {
-    let [")", index @ ..] = &body[at + 1..] else {
+    let [")", "[", ..] = &body[at + 1..] else {
         return false;
     };
-    let Some(length) = group(index).filter(|_| index[0] == "[") else {
-        return false;
-    };
+    let index = group(&body[at + 2..]);
     // The cast, and what is in front of it.
-    let Some(cast) = body[..at].iter().rposition(|token| *token == "(") else {
+    let cast = body[..at].iter().rposition(|token| *token == "(");
+    let (Some(index), Some(cast)) = (index, cast) else {
         return false;
     };
     let is_address = matches!(&body[..cast], [.., "(" | "," | "=", "&", "("]);
-    index.get(length) != Some(&"=") && !is_address
+    body.get(at + 2 + index) != Some(&"=") && !is_address
 }
 
 #[cfg(test)]
@@ -226,7 +200,8 @@ int total(struct futhark_context *ctx)
             [Fill {
                 function: "futrts_builtinzhreplicate_i32",
                 memory: "counters_mem_1",
-                arguments: "(int64_t) 20, 0"
+                count: 20,
+                value: "0"
             }]
         );
     }
@@ -239,7 +214,7 @@ int total(struct futhark_context *ctx)
             .unwrap();
         let grown = format!("{}{}", &TEXT[..at], TEXT[at..].replacen("20", "20480", 1));
         let fills = fills(&Source::read(&grown), &Version::new("0.25.32")).unwrap();
-        assert_eq!(fills[0].arguments, "(int64_t) 20480, 0");
+        assert_eq!(fills[0].count, 20480);
     }
 
     #[test]

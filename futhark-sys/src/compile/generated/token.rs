@@ -81,30 +81,23 @@ pub(in crate::compile) fn span<'a>(text: &'a str, tokens: &[&'a str]) -> &'a str
     }
 }
 
-/// The tokens in place of each `$` of a pattern like `mem_1 = $ ;`, and the rest of `tokens`, if they begin with it.
-pub(in crate::compile) fn strip<'a, 't, const N: usize>(
-    mut tokens: &'t [&'a str],
-    pattern: &str,
-) -> Option<([&'a str; N], &'t [&'a str])> {
-    let mut found = Vec::new();
-    for expected in pattern.split(' ') {
-        let (token, rest) = tokens.split_first()?;
-        match expected {
-            "$" => found.push(*token),
-            _ if expected == *token => {}
-            _ => return None,
-        }
-        tokens = rest;
-    }
-    Some((found.try_into().ok()?, tokens))
-}
-
-/// As [`strip`], at every place of `tokens`.
+/// The tokens in place of each `$` of a pattern like `mem_1 = $ ;`, at every place where `tokens` have this form.
 pub(in crate::compile) fn captures<'a, const N: usize>(
     tokens: &[&'a str],
     pattern: &str,
-) -> impl DoubleEndedIterator<Item = [&'a str; N]> {
-    (0..tokens.len()).filter_map(move |i| strip(&tokens[i..], pattern).map(|(found, _)| found))
+) -> impl Iterator<Item = [&'a str; N]> {
+    let pattern = Vec::from_iter(pattern.split(' '));
+    tokens.windows(pattern.len()).filter_map(move |tokens| {
+        let mut found = Vec::new();
+        for (expected, token) in pattern.iter().zip(tokens) {
+            match *expected {
+                "$" => found.push(*token),
+                _ if expected == token => {}
+                _ => return None,
+            }
+        }
+        found.try_into().ok()
+    })
 }
 
 /// The number of tokens up to the bracket that closes the one at the beginning of `tokens`.
@@ -119,15 +112,6 @@ pub(in crate::compile) fn group(tokens: &[&str]) -> Option<usize> {
         depth == 0
     });
     end.map(|end| end + 1)
-}
-
-/// The index of the parenthesis that the last of `tokens` closes.
-pub(super) fn opening(tokens: &[&str]) -> Option<usize> {
-    let mut depth = 0;
-    tokens.iter().rposition(|token| {
-        depth += i32::from(*token == ")") - i32::from(*token == "(");
-        depth == 0
-    })
 }
 
 /// The length of a line, including the lines that a backslash appends to it.

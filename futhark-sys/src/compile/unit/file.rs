@@ -152,9 +152,10 @@ fn driver(calls: &BTreeSet<&str>) -> String {
 /// every kernel to restore it. A failed kernel does not, and later calls would return wrong results without an error.
 fn reset_state(generated: &Generated<'_>) -> String {
     let fills = generated.fills.iter().map(|fill| {
-        let (function, memory, arguments) = (fill.function, fill.memory, fill.arguments);
+        let (function, memory, count, value) =
+            (fill.function, fill.memory, fill.count, fill.value);
         format!(
-            "  if ({function}(ctx, ctx->constants->{memory}, {arguments}) != 0)\n    return 1;\n"
+            "  if ({function}(ctx, ctx->constants->{memory}, {count}, {value}) != 0)\n    return 1;\n"
         )
     });
     let fills: String = fills.collect();
