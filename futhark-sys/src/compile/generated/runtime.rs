@@ -73,16 +73,13 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
             continue;
         };
         let is_start = kind.eq_ignore_ascii_case("// start");
-        if let Some((last, place)) = sections.last_mut()
-            && (is_start || kind.starts_with("// End") && file == *last)
-        {
+        if let Some((last, place)) = sections.last_mut() {
             // One without an end ends at the next one.
-            let end = if is_start {
-                start
-            } else {
-                start + line.len() + 1
-            };
-            place.end = place.end.min(end);
+            if is_start {
+                place.end = place.end.min(start);
+            } else if kind.starts_with("// End") && file == *last {
+                place.end = place.end.min(start + line.len() + 1);
+            }
         }
         if is_start {
             sections.push((file, start..text.len()));
@@ -111,25 +108,23 @@ pub(in crate::compile) fn changes(
 ) -> Result<Vec<Replacement>, Error> {
     let sections = sections(text);
     let (mut changes, mut unknown) = (Vec::new(), Vec::new());
-    let mut versions: Option<BTreeSet<&str>> = None;
+    let mut versions: BTreeSet<&str> = known().flat_map(|[.., own]| own.split(' ')).collect();
     for (file, place) in &sections {
         let text = &text[place.clone()];
         let digest = hmac_sha256::Hash::hash(text.as_bytes());
         let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         match known().find(|known| known[..2] == [*file, &*hash]) {
             None => unknown.push(unknown_section(file, text.lines().count(), &hash)),
-            Some([.., own]) => {
-                let own: BTreeSet<_> = own.split(' ').collect();
-                versions = Some(versions.map_or_else(|| own.clone(), |all| &all & &own));
-            }
+            Some([.., own]) => versions.retain(|version| own.split(' ').any(|one| one == *version)),
         }
     }
     let expected: BTreeSet<_> = known().map(|[file, ..]| file).collect();
-    let is_missing = |file: &&str| {
-        is_in(file, program.backend) && sections.iter().all(|(section, _)| section != file)
-    };
-    let missing = expected.into_iter().filter(is_missing);
-    unknown.extend(missing.map(|file| unknown_section(file, 0, "none")));
+    for file in expected {
+        let is_missing = || sections.iter().all(|(section, _)| *section != file);
+        if is_in(file, program.backend) && is_missing() {
+            unknown.push(unknown_section(file, 0, "none"));
+        }
+    }
     let edits = include_str!("runtime/edits.txt").replace("\r\n", "\n");
     for edit in edits.split("\n@ ").filter_map(Edit::read) {
         let places = edit.places(text, &sections);
@@ -144,18 +139,16 @@ pub(in crate::compile) fn changes(
             changes.extend(places);
         }
     }
-    match (allowed, unknown.first()) {
-        (Some(list), _) => list.append(&mut unknown),
-        (None, None) => {}
-        (None, Some(first)) => {
-            let file = first.split(':').next().unwrap_or_default();
-            let versions = Vec::from_iter(versions.unwrap_or_default()).join(" ");
-            let why = format!(
-                "the text of the runtime is not known\n- {}\nThe versions that have all other sections: {versions}",
-                unknown.join("\n- ")
-            );
-            return Err(Error::unsupported(&program.version, file, &why));
-        }
+    if let Some(list) = allowed {
+        list.append(&mut unknown);
+    } else if let Some(first) = unknown.first() {
+        let file = first.split(':').next().unwrap_or_default();
+        let why = format!(
+            "the text of the runtime is not known\n- {}\nThe versions that have all other sections: {}",
+            unknown.join("\n- "),
+            Vec::from_iter(versions).join(" ")
+        );
+        return Err(Error::unsupported(&program.version, file, &why));
     }
     // The compiler writes these outside of sections. gcc would inline them everywhere, which takes a part of the time of a build.
     for head in ["\nint memblock_unref(", "\nint memblock_set("] {
@@ -169,15 +162,13 @@ pub(in crate::compile) fn changes(
 fn unknown_section(file: &str, lines: usize, hash: &str) -> String {
     let known = known().filter(|known| known[0] == file);
     let known = known.map(|[.., lines, versions]| {
-        let first = versions.split(' ').next().unwrap_or_default();
-        let last = versions.rsplit(' ').next().unwrap_or_default();
+        let mut versions = versions.split(' ');
+        let first = versions.next().unwrap_or_default();
+        let last = versions.next_back().unwrap_or(first);
         format!(" {lines} lines in {first} to {last}")
     });
-    let known: Vec<_> = known.collect();
-    format!(
-        "{file}: {lines} lines that are not known (SHA-256 {hash}); known are{}",
-        known.join(",")
-    )
+    let known = known.collect::<Vec<_>>().join(",");
+    format!("{file}: {lines} lines that are not known (SHA-256 {hash}); known are{known}")
 }
 
 /// Makes changes, whose places do not overlap.

@@ -1,9 +1,8 @@
 //! The definitions in a C file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
-use super::runtime;
+use super::runtime::{self, Section};
 use super::token::{group, is_directive, is_name, place, span, tokens};
 
 /// The directives, definitions, declarations and calls of one C file. If a name is defined for
@@ -23,8 +22,8 @@ pub(in crate::compile) struct Source<'a> {
     pub prototypes: Vec<&'a str>,
     /// Every name in front of a parenthesis, in macros as well.
     pub calls: BTreeSet<&'a str>,
-    /// The places of the runtime's sections.
-    pub runtime: Vec<Range<usize>>,
+    /// The sections of the runtime.
+    runtime: Vec<Section<'a>>,
 }
 
 /// The tokens of a function definition.
@@ -32,34 +31,29 @@ pub(in crate::compile) struct Source<'a> {
 pub(in crate::compile) struct Function<'a> {
     /// Those between the parentheses.
     pub parameters: Vec<&'a str>,
-    /// Those between the braces.
+    /// Those between the braces, with the directives.
     pub body: Vec<&'a str>,
 }
 
 impl<'a> Source<'a> {
     pub(in crate::compile) fn read(text: &'a str) -> Source<'a> {
         let tokens = tokens(text);
-        let (directives, code): (Vec<&str>, Vec<&str>) =
-            tokens.iter().partition(|token| is_directive(token));
+        let directives: Vec<&str> = tokens.iter().copied().filter(is_directive).collect();
         // Without its `#`, the content of a directive consists of ordinary tokens.
         let in_macros = directives.iter().flat_map(|line| self::tokens(&line[1..]));
+        let in_macros: Vec<&str> = in_macros.collect();
         let mut source = Source {
             text,
-            calls: calls(&code)
-                .chain(calls(&in_macros.collect::<Vec<_>>()))
-                .collect(),
-            tokens,
+            calls: calls(&tokens).chain(calls(&in_macros)).collect(),
             directives,
-            runtime: runtime::sections(text)
-                .into_iter()
-                .map(|(_, place)| place)
-                .collect(),
+            runtime: runtime::sections(text),
             ..Source::default()
         };
-        let mut rest = &code[..];
+        let mut rest = &tokens[..];
         while !rest.is_empty() {
             rest = source.read_item(rest);
         }
+        source.tokens = tokens;
         source
     }
 
@@ -74,7 +68,8 @@ impl<'a> Source<'a> {
     /// Whether the token is in a section of the runtime.
     pub(in crate::compile) fn is_runtime(&self, token: &str) -> bool {
         let at = place(self.text, token);
-        self.runtime.iter().any(|section| section.contains(&at))
+        let mut sections = self.runtime.iter();
+        sections.any(|(_, section)| section.contains(&at))
     }
 
     /// Reads the first declaration or definition of `tokens` and returns the tokens after it.
@@ -83,7 +78,8 @@ impl<'a> Source<'a> {
             return &[];
         };
         // The closing brace of `extern "C"` can precede a declaration.
-        let start = tokens.iter().take_while(|token| **token == "}").count();
+        let is_before = |token: &&&str| **token == "}" || is_directive(token);
+        let start = tokens.iter().take_while(is_before).count();
         let (head, rest) = (&tokens[start..end], &tokens[end + 1..]);
         if tokens[end] == ";" {
             self.prototypes
@@ -122,7 +118,8 @@ impl<'a> Source<'a> {
             } else if *token == "}" {
                 depth -= 1;
                 let ends = || !is_function || !span(self.text, &tokens[..=i]).contains('\n');
-                if is_lenient && starts_line(self.text, token) || depth == 0 && ends() {
+                let starts_line = || self.text[..place(self.text, token)].ends_with('\n');
+                if is_lenient && starts_line() || depth == 0 && ends() {
                     return i - 1;
                 }
             }
@@ -133,11 +130,6 @@ impl<'a> Source<'a> {
 
 /// The specifiers of functions with internal linkage; the macros contain `static`.
 const INTERNAL: [&str; 3] = ["static", "SCALAR_FUN_ATTR", "FUTHARK_FUN_ATTR"];
-
-fn starts_line(text: &str, token: &str) -> bool {
-    let before = &text[..place(text, token)];
-    before.is_empty() || before.ends_with('\n')
-}
 
 /// The name of a function, and its parameters, which end the head of a declaration.
 fn declarator<'a, 't>(head: &'t [&'a str]) -> Option<(&'a str, &'t [&'a str])> {

@@ -109,18 +109,18 @@ fn kernels_text(tokens: &[&str]) -> Option<String> {
 
 /// The characters that the content of a C string literal stands for.
 fn unescape(literal: &str) -> String {
-    let mut chars = literal.chars();
-    let next = || {
-        Some(match chars.next()? {
-            '\\' => match chars.next()? {
-                'n' => '\n',
-                't' => '\t',
-                c => c,
-            },
-            c => c,
-        })
-    };
-    std::iter::from_fn(next).collect()
+    let mut is_escape = false;
+    let chars = literal.chars().filter_map(|c| {
+        let is_escaped = is_escape;
+        is_escape = c == '\\' && !is_escaped;
+        match c {
+            _ if is_escape => None,
+            'n' if is_escaped => Some('\n'),
+            't' if is_escaped => Some('\t'),
+            _ => Some(c),
+        }
+    });
+    chars.collect()
 }
 
 /// Whether a kernel changes the memory: `body` uses it in another way than to read an element.

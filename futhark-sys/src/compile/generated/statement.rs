@@ -9,7 +9,7 @@ use futhark_manifest::Version;
 
 use super::expr::{Expr, Parser, begins_type};
 use super::source::Source;
-use super::token::{is_name, place, span, tokens};
+use super::token::{is_directive, is_name, place, span, tokens};
 use crate::compile::error::Error;
 
 /// A function of the program.
@@ -93,10 +93,12 @@ pub(in crate::compile) fn functions<'a>(
             let why = format!("a {what} of `{name}` is not in a known form");
             Error::unsupported(version, item, &why)
         };
-        if let Some(directive) = unknown_directive(source, &function.body) {
+        if let Some(directive) = unknown_directive(&function.body) {
             return Err(fail("directive", directive));
         }
-        let (text, rest) = (source.text, &function.body[..]);
+        let code = function.body.iter().copied();
+        let code: Vec<&str> = code.filter(|token| !is_directive(token)).collect();
+        let (text, rest) = (source.text, &code[..]);
         let (mut parser, mut body) = (Parser { text, rest }, Vec::new());
         while let Some(first) = parser.rest.first() {
             let Some(statement) = parser.statement() else {
@@ -119,28 +121,20 @@ pub(in crate::compile) fn functions<'a>(
 
 /// A directive in the function that neither gives a field of `struct constants` a short name, `#define x_1 (ctx->constants->x_1)`,
 /// nor encloses the sum of a result and a number that only ISPC has.
-fn unknown_directive<'a>(source: &Source<'a>, body: &[&'a str]) -> Option<&'a str> {
-    let (first, last) = (body.first()?, body.last()?);
-    let body = place(source.text, first)..place(source.text, last);
+fn unknown_directive<'a>(body: &[&'a str]) -> Option<&'a str> {
     let definition = |name: &str| format!("#define {name} (ctx->constants->{name})");
-    let is_known = |directive: &str| match *tokens(&directive[1..]) {
-        ["define", name, ..] => directive == definition(name),
+    let is_known = |at: usize| match tokens(&body[at][1..])[..] {
+        ["define", name, ..] => body[at] == definition(name),
         // Of nothing else: it could remove one of our macros.
-        ["undef", name] => source.directives.contains(&&*definition(name)),
+        ["undef", name] => body.contains(&&*definition(name)),
         ["if", "defined", "(", "ISPC", ")"] => {
-            let rest = &source.text[place(source.text, directive) + directive.len()..];
-            let statement = rest.split('#').next().unwrap_or_default();
-            matches!(
-                tokens(statement)[..],
-                [_, ".", _, "+=", "programIndex", ";"]
-            )
+            matches!(body[at + 1..], [_, ".", _, "+=", "programIndex", ";", ..])
         }
         ["endif"] => true,
         _ => false,
     };
-    let mut directives = source.directives.iter().copied();
-    directives
-        .find(|directive| body.contains(&place(source.text, directive)) && !is_known(directive))
+    let mut directives = (0..body.len()).filter(|&at| is_directive(&body[at]));
+    directives.find(|&at| !is_known(at)).map(|at| body[at])
 }
 
 impl<'a> Function<'a> {

@@ -26,44 +26,42 @@ pub(in crate::compile) fn with_c_strings(text: &str) -> String {
 }
 
 fn write(literal: &str, written: &mut String) {
+    // Two question marks can begin a trigraph.
+    let literal = match literal.contains("??") {
+        true => &literal.replace('?', "\\?"),
+        false => literal,
+    };
     let mut rest = literal;
-    while let Some(at) = rest.find(['\\', '?']) {
-        let (before, special) = rest.split_at(at);
+    while let Some((before, escaped)) = rest.split_once('\\') {
+        let (text, length) = escape(escaped);
         *written += before;
-        let (text, length) = if special.starts_with('?') {
-            // Two of them can begin a trigraph.
-            let is_second = written.ends_with('?');
-            (if is_second { "\\?" } else { "?" }.to_owned(), 1)
-        } else {
-            escape(&special[1..])
-        };
         *written += &text;
-        rest = &special[length..];
+        rest = &escaped[length..];
     }
     *written += rest;
 }
 
-/// The C text for the escape of which `rest` is the part after the backslash, and the length of the escape.
+/// The C text for the escape with which `rest` begins, after the backslash, and its length.
 fn escape(rest: &str) -> (String, usize) {
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    // It ends a number or a name in front of a digit or a letter.
     if rest.starts_with('&') {
-        // It ends a number or a name in front of a digit or a letter.
-        return (String::new(), 2);
+        return (String::new(), 1);
     }
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     // The runtime's own strings have `\0`.
     if digits > 0 && !rest.starts_with('0') {
         let c = rest[..digits].parse().ok().and_then(char::from_u32);
-        return (c.unwrap_or(char::REPLACEMENT_CHARACTER).into(), 1 + digits);
+        return (c.unwrap_or(char::REPLACEMENT_CHARACTER).into(), digits);
     }
     let names = CONTROLS.iter().enumerate();
     let named = names.filter(|(_, name)| name.len() > 1 && rest.starts_with(**name));
     // `\SOH` begins with `\SO`.
     if let Some((number, name)) = named.max_by_key(|(_, name)| name.len()) {
         let number = if number == 32 { 127 } else { number };
-        return (format!("\\{number:03o}"), 1 + name.len());
+        return (format!("\\{number:03o}"), name.len());
     }
     let length = rest.chars().next().map_or(0, char::len_utf8);
-    (format!("\\{}", &rest[..length]), 1 + length)
+    (format!("\\{}", &rest[..length]), length)
 }
 
 #[cfg(test)]
@@ -83,7 +81,7 @@ mod tests {
             ),
             (
                 r#""a???/b", c ? "?" : "\65533""#,
-                r#""a?\?\?/b", c ? "?" : "�""#,
+                r#""a\?\?\?/b", c ? "?" : "�""#,
             ),
             (
                 "// \"\\246\n'\"' \"\\55555\" \"\"",

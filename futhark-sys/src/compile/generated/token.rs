@@ -19,7 +19,15 @@ pub(in crate::compile) fn tokens(text: &str) -> Vec<&str> {
             '"' | '\'' => (quoted(rest, c), true),
             '0'..='9' => (number(rest), true),
             _ if is_word(c) => (rest.find(|c| !is_word(c)).unwrap_or(rest.len()), true),
-            _ => (operator(rest).unwrap_or(c.len_utf8()), true),
+            _ => {
+                let operator = OPERATORS
+                    .iter()
+                    .find(|operator| rest.starts_with(**operator));
+                (
+                    operator.map_or(c.len_utf8(), |operator| operator.len()),
+                    true,
+                )
+            }
         };
         let (token, after) = rest.split_at(length);
         if is_token {
@@ -36,20 +44,12 @@ const OPERATORS: [&str; 17] = [
     "^=",
 ];
 
-/// The length of the operator of several characters at the beginning of `text`.
-fn operator(text: &str) -> Option<usize> {
-    let found = OPERATORS
-        .iter()
-        .find(|operator| text.starts_with(**operator));
-    found.map(|operator| operator.len())
-}
-
 /// Whether a token is an identifier or a keyword.
 pub(in crate::compile) fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| is_word(c) && !c.is_ascii_digit())
 }
 
-pub(in crate::compile) fn is_directive(token: &str) -> bool {
+pub(in crate::compile) fn is_directive(token: &&str) -> bool {
     token.len() > 1 && token.starts_with('#')
 }
 
@@ -125,14 +125,12 @@ fn logical_line(text: &str) -> usize {
 /// that a quote in text for another system does not hide the rest.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
-    for (i, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' => return i,
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if c == quote => return i + 1,
-            _ => {}
-        }
-    }
-    text.len()
+    let end = text[1..].find(|c| {
+        let ends = c == '\n' || c == quote && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| {
+        1 + end + usize::from(!text[1 + end..].starts_with('\n'))
+    })
 }
