@@ -339,3 +339,30 @@ impl<'a> Parser<'_, 'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_directive_is_refused_anywhere_in_a_function() {
+        let text = "int init_constants(struct futhark_context *ctx)\n{\n#define x_1 (ctx->constants->x_1)\n  int err = 0;\n  \
+             ;\n  return err;\n#undef x_1\n}\n";
+        let (known, version) = (
+            "#define x_1 (ctx->constants->x_1)\n",
+            Version::new("0.26.1"),
+        );
+        let parse = |text: &str| {
+            let parsed = functions(&Source::read(text), &version, is_of_program);
+            parsed.map(|functions| functions[0].body.len())
+        };
+        assert_eq!(parse(text).unwrap(), 3);
+        for place in [known, "  ;\n", "#undef x_1\n"] {
+            for directive in ["#undef fut_times", "#define y_2 1", "#pragma omp parallel"] {
+                let with = format!("{directive}\n{place}");
+                let error = parse(&text.replace(place, &with)).unwrap_err();
+                error.refuses_a_form_of_0_26_1(&[directive, "a directive"]);
+            }
+        }
+    }
+}
