@@ -10,7 +10,7 @@ use futhark_manifest::{Backend, ElemType};
 use futhark_sys::table::{self as c, FUT_ARRAY};
 
 use super::buffer::{leak_if_lost, try_vec};
-use super::context::{Core, Transfers};
+use super::context::{Core, NEW, READ, Transfers};
 use super::sync::Arc;
 use super::table::{backend_of, unsupported};
 use super::trace::{self, Copied, expect_none_held};
@@ -228,9 +228,6 @@ pub(super) fn expect_index(array: &Handle, indices: &[i64], bounds: Bounds) -> R
     let message = format!("index {indices:?} is outside of an array of shape {dims:?}");
     Err(Error::invalid("index", message))
 }
-
-pub(super) const READ: &str = "read array";
-pub(super) const NEW: &str = "new array";
 
 /// Makes an array of `types()[ty]` from `data`, in row-major order.
 pub(crate) fn create<T: Element>(

@@ -20,9 +20,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use futhark_manifest::ElemType;
 
-use super::array::{READ, complete, create_from, expect_length, length_of, read_to};
+use super::array::{complete, create_from, expect_length, length_of, read_to};
 use super::buffer::try_vec;
-use super::context::{Core, Transfers};
+use super::context::{Core, READ, Transfers};
 use super::sync::{Arc, Mutex, PoisonError, lock};
 use super::trace::expect_none_held;
 use super::value::Handle;

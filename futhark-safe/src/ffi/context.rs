@@ -29,8 +29,6 @@ use std::slice;
 
 use futhark_sys::table::{self as c, Table};
 
-use super::array::{NEW, READ};
-use super::plain::Lent;
 use super::progress::{Progress, Serial};
 use super::settings::{Log, Setting};
 use super::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
@@ -576,7 +574,10 @@ pub(super) struct Failed {
 pub(super) const NO_WORK: u32 = u32::MAX;
 
 /// Operations that can leave work pending, besides the functions of the table. Their numbers precede [`NO_WORK`].
-const OTHERS: [&str; 3] = [NEW, READ, Lent::OPERATION];
+const OTHERS: [&str; 3] = [NEW, READ, PLAIN];
+pub(super) const READ: &str = "read array";
+pub(super) const NEW: &str = "new array";
+pub(super) const PLAIN: &str = "plain C call";
 
 pub(super) fn number_of(operation: &str) -> u32 {
     let mut others = (1..).zip(OTHERS);

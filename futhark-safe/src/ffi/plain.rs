@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use futhark_sys::table as c;
 
-use super::context::{Core, Locked, number_of};
+use super::context::{Core, Locked, PLAIN, number_of};
 use super::sync::{Arc, thread};
 use super::table::required;
 use super::trace::count_held;
@@ -21,7 +21,7 @@ pub(crate) struct Lent<'a> {
 }
 
 impl<'a> Lent<'a> {
-    pub(crate) const OPERATION: &'static str = "plain C call";
+    pub(crate) const OPERATION: &'static str = PLAIN;
 
     /// Waits for running calls and pending work, and lends the context.
     pub(crate) fn new(core: &'a Arc<Core>) -> Result<Lent<'a>> {

@@ -12,11 +12,11 @@ use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, Column, FUT_ARRAY, FUT_BOOL, FUT_FIRST_TYPE};
 
 use super::array::{
-    Bounds, NEW, READ, complete, create, elements, expect_all, expect_count, expect_index, for_c,
+    Bounds, complete, create, elements, expect_all, expect_count, expect_index, for_c,
     length_of_dims,
 };
 use super::buffer::try_vec;
-use super::context::{Core, NO_WORK};
+use super::context::{Core, NEW, NO_WORK, READ};
 use super::sync::Arc;
 use super::table::unsupported;
 use super::trace::{self, Copied};

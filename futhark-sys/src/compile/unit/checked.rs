@@ -208,6 +208,21 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_checked_before_parallel_loops_write_them() {
+        let start = "int task_err_2 = scheduler_prepare_task(&ctx->scheduler, &task_1);";
+        let offset =
+            "int64_t offs_3 = (int64_t) 0;\n    int64_t place_4 = offs_3;\n    offs_3 += n_5;";
+        let text = checked(&with(&format!(
+            "mem_6.references = NULL;\n    {start}\n    task_1.nested_fn = NULL;\n    {offset}"
+        )));
+        let text = text.unwrap();
+        let check = text.find("FUT_REFUSE_IF(n_5 < 0, FUT_NEGATIVE_PART)");
+        let after = text.find("mem_6.references = NULL;");
+        let before = text.find("fut_prepare_task");
+        assert!(after < check && check < before, "{text}");
+    }
+
+    #[test]
     fn a_copy_on_a_gpu_stays_in_its_memory() {
         let copy = |name: &str| {
             let line = format!(
