@@ -42,9 +42,10 @@ pub(super) fn write<'a>(
     edits: &mut Edits<'a>,
 ) -> Result<(), Error> {
     let statements = functions.iter().flat_map(Function::statements);
-    let targets = statements.filter_map(target);
-    let of_fields = targets.filter(|(in_front, _)| in_front.ends_with('.'));
-    let fields = BTreeSet::from_iter(of_fields.map(|(_, field)| field));
+    let fields = BTreeSet::from_iter(statements.filter_map(|statement| match &statement.kind {
+        Kind::Assign { target, .. } if target.name().is_none() => Some(self::target(statement)?.1),
+        _ => None,
+    }));
     let flow = |function| Flow::of(function, &fields, offsets);
     let mut flows = Vec::from_iter(functions.iter().map(flow));
     // What a task needs, its caller passes, with the counterpart.
