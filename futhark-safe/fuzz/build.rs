@@ -1,11 +1,17 @@
 //! Compiles the programs, under `cargo fuzz` instrumented as the Rust code.
 
-use futhark_safe::{Backend, Error, build::Program};
+use std::error::Error;
+use std::path::PathBuf;
 
-fn main() -> Result<(), Error> {
+use futhark_safe::{Backend, build::Program};
+use futhark_sys::compile::{Build, Linkage, library};
+
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-env-changed=CUDA_HOME");
     let fuzzed = std::env::var_os("CARGO_CFG_FUZZING").is_some();
-    let mut backends = vec![Backend::C, Backend::Multicore];
+    let hardened = PathBuf::from(std::env::var("OUT_DIR")?).join("hardened");
+    // The header of a hardened library is that of the first one, which has `set_num_threads`.
+    let mut backends = vec![Backend::Multicore, Backend::C];
     if std::env::var_os("CUDA_HOME").is_some() {
         backends.push(Backend::Cuda);
     }
@@ -28,6 +34,12 @@ fn main() -> Result<(), Error> {
             .iter()
             .fold(program, |program, flag| program.flag(*flag))
             .compile()?;
+        let build = |&backend: &Backend| {
+            let build = Build::new(format!("programs/{name}.fut"), backend);
+            flags.iter().fold(build, |build, flag| build.flag(*flag))
+        };
+        let builds: Vec<Build> = backends.iter().map(build).collect();
+        library(&builds, hardened.join(name), Linkage::Shared)?;
     }
     Ok(())
 }

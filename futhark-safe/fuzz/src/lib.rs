@@ -1,6 +1,8 @@
 //! Random use of futhark-safe, checked against a model, and random input: see `Cargo.toml` for how it is run.
 
+pub mod c;
 pub mod device_code;
+pub mod face;
 pub mod model;
 pub mod stored;
 pub mod tuning;
@@ -57,6 +59,24 @@ pub fn linked() -> &'static [Vec<Library>] {
     static LINKED: LazyLock<Vec<Vec<Library>>> =
         LazyLock::new(|| libraries(&[Backend::C, Backend::Multicore]));
     &LINKED
+}
+
+/// The hardened libraries of the programs, each for these backends.
+pub fn hardened(backends: &[Backend]) -> Vec<Vec<c::Library>> {
+    let of = |name| {
+        backends
+            .iter()
+            .map(move |&backend| c::Library::open(name, backend))
+    };
+    let names = ["arrays", "records", "sums", "points"];
+    names.map(|name| of(name).collect()).into()
+}
+
+/// The hardened libraries for the host backends.
+pub fn opened() -> &'static [Vec<c::Library>] {
+    static OPENED: LazyLock<Vec<Vec<c::Library>>> =
+        LazyLock::new(|| hardened(&[Backend::C, Backend::Multicore]));
+    &OPENED
 }
 
 /// A program for cuda, whose driver is not found. Only for processes that use no GPU.

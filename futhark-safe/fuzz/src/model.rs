@@ -1,10 +1,8 @@
 //! What values contain and what calls return, in plain Rust.
 
+use Class::{Lost, Memory, Program, Sizes};
 use Data::{Array, Int, Opaque};
-use ErrorKind::{ContextLost, OutOfMemory, Program};
-use futhark_manifest::{Field, Structure};
-use futhark_safe::dynamic::{self, Scalar, Value};
-use futhark_safe::{ErrorKind, Result};
+use futhark_safe::ErrorKind;
 
 /// The content of a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +13,51 @@ pub enum Data {
     Opaque(Option<String>, Vec<Data>),
 }
 
-/// The results of an operation, or the kinds of errors that it can fail with.
-pub type Outcome<T = Vec<Data>> = Result<T, Vec<ErrorKind>>;
+/// The results of an operation, or the classes of errors that it can fail with.
+pub type Outcome<T = Vec<Data>> = Result<T, Vec<Class>>;
+
+/// Why an operation fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Class {
+    /// A check in the program.
+    Program,
+    /// The sizes of an entry point's arguments disagree.
+    Sizes,
+    /// The shapes of the columns of an array of records disagree.
+    Shapes,
+    Memory,
+    /// The context was lost.
+    Lost,
+    /// An argument of another type, one that was consumed before, or too few.
+    Argument,
+    /// A value of another context.
+    Foreign,
+    /// Bytes that another program stored.
+    Bytes,
+}
+
+impl Class {
+    /// The kind of the error in Rust.
+    pub fn kind(self) -> ErrorKind {
+        match self {
+            Program | Sizes => ErrorKind::Program,
+            Memory => ErrorKind::OutOfMemory,
+            Lost => ErrorKind::ContextLost,
+            Class::Shapes | Class::Argument => ErrorKind::InvalidArgument,
+            Class::Foreign => ErrorKind::WrongContext,
+            Class::Bytes => ErrorKind::Restore,
+        }
+    }
+
+    /// The code that a function of a hardened library returns.
+    pub fn code(self) -> i32 {
+        match self {
+            Sizes | Class::Shapes | Lost | Class::Bytes => 1,
+            Program | Class::Argument | Class::Foreign => 2,
+            Memory => 3,
+        }
+    }
+}
 
 impl Data {
     pub fn vector(elements: &[i64]) -> Data {
@@ -39,51 +80,18 @@ impl Data {
         *changed.get_mut(*i as usize).ok_or(vec![Program])? = *x;
         Ok(Data::vector(&changed))
     }
-
-    pub fn read(value: &Value) -> Result<Data> {
-        match value {
-            Value::Scalar(Scalar::I64(x)) => Ok(Int(*x)),
-            Value::Scalar(other) => panic!("no program returns {other:?}"),
-            Value::Array(array) => Ok(Array(array.shape(), array.to_vec()?)),
-            Value::Opaque(opaque) => {
-                let parts = read_parts(opaque)?;
-                let parts = parts.iter().map(Data::read).collect::<Result<_>>()?;
-                Ok(Opaque(opaque.variant().ok(), parts))
-            }
-        }
-    }
-}
-
-/// Reads what [`Data::Opaque`] contains.
-pub fn read_parts(opaque: &dynamic::Opaque) -> Result<Vec<Value>> {
-    let project = |field: &Field| opaque.project(&field.name);
-    match &opaque.ty().as_opaque().expect("it is opaque").structure {
-        Structure::Record(record) => record.fields.iter().map(project).collect(),
-        Structure::RecordArray(array) => array.fields.iter().map(project).collect(),
-        Structure::Sum(sum) => {
-            let variant = opaque.variant()?;
-            let mut others = sum.variants.iter().filter(|other| other.name != variant);
-            assert!(others.all(|other| opaque.destruct(&other.name).is_err()));
-            opaque.destruct(&variant)
-        }
-        _ => {
-            let count = opaque.shape()?[0] as i64;
-            opaque.index(&[count]).expect_err("out of bounds");
-            (0..count).map(|i| opaque.index(&[i])).collect()
-        }
-    }
 }
 
 /// The quotients, rounded down. Threads fail in any order.
 fn divide(xs: &[i64], ys: &[i64]) -> Outcome<Data> {
     if xs.len() != ys.len() {
-        return Err(vec![Program]);
+        return Err(vec![Sizes]);
     }
     let (mut quotients, mut kinds) = (vec![], vec![]);
     for (&a, &b) in xs.iter().zip(ys) {
         match a.checked_div(b) {
             Some(q) => quotients.push(q - i64::from(a % b != 0 && (a < 0) != (b < 0))),
-            None => kinds.push(if b == 0 { Program } else { ContextLost }),
+            None => kinds.push(if b == 0 { Program } else { Lost }),
         }
     }
     match kinds.is_empty() {
@@ -104,7 +112,7 @@ pub fn call(entry: &str, args: &[Data]) -> Outcome {
         }
         ("exchange", [a, b, i, x]) => vec![b.with(i, x)?, a.with(&Int(0), &Int(2))?],
         ("replicate", [Int(n @ 0..1000), Int(x)]) => vec![vector(&vec![*x; *n as usize])],
-        ("replicate", _) => return Err(vec![OutOfMemory, Program]),
+        ("replicate", _) => return Err(vec![Memory, Program]),
         ("divide", [Int(a), Array(_, bs)]) => vec![divide(&vec![*a; bs.len()], bs)?],
         ("divide", [Opaque(_, vec)]) => vec![divide(vec[0].ints(), vec[1].ints())?],
         ("poke", [Opaque(variant, parts), x]) if matches!(parts[..], [_, Int(_), ..]) => {

@@ -4,7 +4,7 @@ use futhark_safe::dynamic::{Arg, Context, Library, Stored};
 use futhark_safe::{Config, ErrorKind, Untrusted};
 use futhark_sys::checksum::checksum;
 
-use crate::model::Data;
+use crate::face::{Rust, read};
 
 /// A frame around a body, as `futhark_safe::stored` defines it.
 fn frame(program: &str, type_name: &str, body: &[u8]) -> Vec<u8> {
@@ -58,7 +58,7 @@ fn use_value(library: &Library, stored: &Stored) {
     let restore = || ctx.restore(stored).expect("the runtime accepts it");
     let again = restore().store().expect("it was restored");
     assert_eq!(again.body(), stored.body());
-    Data::read(&restore().into()).expect("it was restored");
+    read::<Rust>(&restore().into()).expect("it was restored");
     let program = library.program();
     for entry in program.entries() {
         let names = entry.inputs.iter().map(|input| program.name_of(input.ty));
@@ -71,7 +71,7 @@ fn use_value(library: &Library, stored: &Stored) {
             continue;
         };
         match ctx.call(&entry.name, args) {
-            Ok(results) => assert!(results.iter().all(|result| Data::read(result).is_ok())),
+            Ok(results) => assert!(results.iter().all(|result| read::<Rust>(result).is_ok())),
             Err(error) if error.kind() == ErrorKind::ContextLost => return,
             Err(error) => assert_eq!(error.kind(), ErrorKind::Program, "{error}"),
         }
@@ -80,7 +80,7 @@ fn use_value(library: &Library, stored: &Stored) {
 
 /// Values that a user stored.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let mut user = crate::user::User::new(crate::linked());
+    let mut user = crate::user::User::<Rust>::new(crate::linked());
     let mut random = fastrand::Rng::with_seed(1);
     let mut seeds = vec![];
     for _ in 0..8 {

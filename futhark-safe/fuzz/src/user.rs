@@ -1,17 +1,17 @@
-//! A user: a sequence of operations on contexts and values, each compared with the model.
+//! A user: a sequence of operations on contexts and values through one of the interfaces, each compared with the model.
 
 use std::fmt::Arguments;
-use std::mem::replace;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
 
 use futhark_manifest::{Field, Structure, TypeKind, TypeRef};
-use futhark_safe::dynamic::{Arg, Context, Library, Stored, Value};
-use futhark_safe::{Backend, Config, ErrorKind, Result};
+use futhark_safe::Backend;
 
-use crate::model::{self, Data, Outcome};
-use ErrorKind::{ContextLost, InvalidArgument, WrongContext};
+use crate::c::C;
+use crate::face::{Face, Kind, Result, Rust, read, read_parts};
+use crate::model::{self, Class, Data, Outcome};
+use Class::{Argument, Foreign, Lost};
 
 /// The bytes of an operation. All have the same number, so that a mutation of one keeps the others.
 pub const OP: usize = 8;
@@ -30,9 +30,6 @@ pub static VERBOSE: AtomicBool = AtomicBool::new(false);
 pub static OPERATIONS: AtomicU64 = AtomicU64::new(0);
 pub static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// A value that one user left for another.
-static EXCHANGE: Mutex<Option<Slot>> = Mutex::new(None);
-
 fn note(text: Arguments<'_>) {
     if VERBOSE.load(Relaxed) {
         println!("{text}");
@@ -40,52 +37,57 @@ fn note(text: Arguments<'_>) {
 }
 
 /// A context. Users on several threads can have values of it.
-struct Home {
-    ctx: Context,
+struct Home<F: Face> {
+    ctx: F::Context,
     /// Whether a call that can lose the context has started, and whether one has lost it.
     losing: AtomicBool,
     lost: AtomicBool,
 }
 
-impl Home {
-    /// Runs an operation, which must fail with one of these kinds, or succeed if there are none. In a lost context
+impl<F: Face> Home<F> {
+    fn backend(&self) -> Backend {
+        F::backend(F::library(&self.ctx))
+    }
+
+    /// Runs an operation, which must fail with one of these classes, or succeed if there are none. In a lost context
     /// it must fail.
-    fn attempt<T>(&self, kinds: &[ErrorKind], run: impl FnOnce() -> Result<T>) -> Option<T> {
+    fn attempt<T>(&self, classes: &[Class], run: impl FnOnce() -> Result<T>) -> Option<T> {
         let was_lost = self.lost.load(SeqCst);
-        self.losing.fetch_or(kinds.contains(&ContextLost), SeqCst);
+        self.losing.fetch_or(classes.contains(&Lost), SeqCst);
         let error = match run() {
             Ok(value) => {
-                assert!(!was_lost && kinds.is_empty(), "success, not {kinds:?}");
+                assert!(!was_lost && classes.is_empty(), "success, not {classes:?}");
                 return Some(value);
             }
             Err(error) => error,
         };
-        note(format_args!("    {error:#}"));
+        note(format_args!("    {error:?}"));
         // Another thread can lose the context at any time, which leaves arguments of calls in either state.
         let losing = self.losing.load(SeqCst);
-        let is_expected = match error.kind() {
-            ContextLost => losing,
-            InvalidArgument | WrongContext if losing => true,
-            kind => kinds.contains(&kind),
+        let is_expected = match error.is(Lost) {
+            true => losing,
+            false if losing && (error.is(Argument) || error.is(Foreign)) => true,
+            false => classes.iter().any(|&class| error.is(class)),
         };
-        assert!(is_expected, "expected {kinds:?}, got {error:?}");
-        if error.kind() == ContextLost && !self.lost.swap(true, SeqCst) {
+        assert!(is_expected, "expected {classes:?}, got {error:?}");
+        if error.is(Lost) && !self.lost.swap(true, SeqCst) {
             LOST.fetch_add(1, Relaxed);
         }
         None
     }
 }
 
-struct Slot {
-    home: Arc<Home>,
-    value: Value,
+/// The context is freed before the last of its values.
+pub struct Slot<F: Face> {
+    home: Arc<Home<F>>,
+    pub value: F::Value,
     data: Data,
     /// Whether a call consumed the value by `&mut`.
     spent: bool,
 }
 
-impl Slot {
-    fn new(home: &Arc<Home>, value: Value, data: Data) -> Slot {
+impl<F: Face> Slot<F> {
+    fn new(home: &Arc<Home<F>>, value: F::Value, data: Data) -> Slot<F> {
         note(format_args!("    {data:?}"));
         let (home, spent) = (Arc::clone(home), false);
         Slot {
@@ -96,23 +98,27 @@ impl Slot {
         }
     }
 
+    fn is_int(&self) -> bool {
+        matches!(F::kind(&self.value), Kind::Int(_))
+    }
+
     /// Whether the value can be an argument of this type.
-    fn fits(&self, home: &Arc<Home>, ty: TypeRef) -> bool {
-        let name = home.ctx.library().program().name_of(ty);
-        self.misuse(home).is_empty() && self.value.type_name() == name
+    fn fits(&self, home: &Arc<Home<F>>, ty: TypeRef) -> bool {
+        let name = F::program(F::library(&home.ctx)).name_of(ty);
+        self.misuse(home).is_empty() && F::type_name(&self.value) == name
     }
 
     /// The errors of an operation of a context that reads the value.
-    fn misuse(&self, home: &Arc<Home>) -> Vec<ErrorKind> {
-        let foreign = (!Arc::ptr_eq(&self.home, home)).then_some(WrongContext);
-        let spent = self.spent.then_some(InvalidArgument);
+    fn misuse(&self, home: &Arc<Home<F>>) -> Vec<Class> {
+        let foreign = (!Arc::ptr_eq(&self.home, home)).then_some(Foreign);
+        let spent = self.spent.then_some(Argument);
         foreign.into_iter().chain(spent).collect()
     }
 
     /// Compares the content with the model's.
     fn check(&self) {
         // An empty array can be read in a lost context, too.
-        let read = || self.home.ctx.sync().and_then(|()| Data::read(&self.value));
+        let read = || F::sync(&self.home.ctx).and_then(|()| read::<F>(&self.value));
         if let Some(found) = self.home.attempt(&self.misuse(&self.home), read) {
             assert_eq!(found, self.data);
         }
@@ -121,33 +127,39 @@ impl Slot {
 
 /// How a call gets an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
+pub enum Mode {
     Borrow,
     Consume,
     ConsumeMut,
 }
 
-#[derive(Default)]
-pub struct User {
+pub struct User<F: Face> {
     /// Those of each program.
-    libraries: &'static [Vec<Library>],
-    contexts: Vec<Arc<Home>>,
-    slots: Vec<Slot>,
+    libraries: &'static [Vec<F::Library>],
+    contexts: Vec<Arc<Home<F>>>,
+    slots: Vec<Slot<F>>,
     /// Each with the program's identity.
-    pub stored: Vec<(Stored, &'static str, Data)>,
+    pub stored: Vec<(F::Stored, &'static str, Data)>,
 }
 
-/// Runs the operations of a single user.
+/// Runs the operations of a single user through each interface.
 pub fn run(operations: &[u8]) {
-    *EXCHANGE.lock().expect("no user panics with it") = None;
-    User::new(crate::linked()).run(operations);
+    run_through::<Rust>(crate::linked(), operations);
+    run_through::<C>(crate::opened(), operations);
 }
 
-impl User {
-    pub fn new(libraries: &'static [Vec<Library>]) -> User {
+fn run_through<F: Face>(libraries: &'static [Vec<F::Library>], operations: &[u8]) {
+    *F::exchange().lock().expect("no user panics with it") = None;
+    User::<F>::new(libraries).run(operations);
+}
+
+impl<F: Face> User<F> {
+    pub fn new(libraries: &'static [Vec<F::Library>]) -> User<F> {
         User {
             libraries,
-            ..User::default()
+            contexts: vec![],
+            slots: vec![],
+            stored: vec![],
         }
     }
 
@@ -185,59 +197,60 @@ impl User {
     }
 
     /// Runs an operation of a value.
-    fn use_slot(&mut self, kind: &str, slot: Slot, home: &Arc<Home>, b: u8, next: &mut &[u8]) {
+    fn use_slot(
+        &mut self,
+        kind: &str,
+        slot: Slot<F>,
+        home: &Arc<Home<F>>,
+        b: u8,
+        next: &mut &[u8],
+    ) {
         let (own, data) = (&slot.home, vec![slot.data.clone()]);
-        let kinds = slot.misuse(own);
-        match (kind, &slot.value) {
+        let classes = slot.misuse(own);
+        match (kind, F::kind(&slot.value)) {
             // The next operation is one of other values.
-            ("view", Value::Array(array)) => {
+            ("view", Kind::Array) => {
                 // A view needs no running context.
-                let view = || own.ctx.sync().and_then(|()| array.view::<i64>());
-                let view = own.attempt(&kinds, view).flatten();
+                let view = || F::sync(&own.ctx).and_then(|()| F::view(&slot.value));
+                let view = own.attempt(&classes, view).flatten();
                 self.step(next);
                 assert!(view.is_none_or(|view| view == slot.data.ints()));
             }
-            ("parts", Value::Opaque(opaque)) => {
+            ("parts", Kind::Opaque(_)) => {
                 let Data::Opaque(_, data) = &slot.data else {
-                    panic!("expected {opaque:?}, got {:?}", slot.data)
+                    panic!("expected an opaque value, got {:?}", slot.data)
                 };
-                self.expect(own, &kinds, data.clone(), || model::read_parts(opaque));
+                let parts = || Ok(read_parts::<F>(&slot.value)?.1);
+                self.expect(own, &classes, data.clone(), parts);
             }
             // A stored value can be restored by a context of any backend.
-            ("store", Value::Opaque(opaque)) => {
-                let stored = own.attempt(&kinds, || opaque.store());
-                let program = own.ctx.library().program_id();
+            ("store", Kind::Opaque(_)) => {
+                let stored = own.attempt(&classes, || F::store(&slot.value));
+                let program = F::program_id(F::library(&own.ctx));
                 let stored = stored.map(|stored| (stored, program, slot.data.clone()));
                 self.stored.splice(..0, stored);
                 let which = b as usize % self.stored.len().max(1);
-                let Some((stored, program, data)) = self.stored.get(which).cloned() else {
-                    return;
-                };
-                let foreign = program != home.ctx.library().program_id();
-                let kinds = vec![ErrorKind::Restore; foreign.into()];
-                let run = || Ok(vec![home.ctx.restore(&stored)?.into()]);
-                self.expect(home, &kinds, vec![data], run);
+                let own = F::program_id(F::library(&home.ctx));
+                if let Some((stored, program, data)) = self.stored.get(which).cloned()
+                    && (program == own || F::HAS_TYPES)
+                {
+                    let classes = vec![Class::Bytes; (program != own).into()];
+                    let run = || Ok(vec![F::restore(&home.ctx, &stored)?]);
+                    self.expect(home, &classes, vec![data], run);
+                }
             }
-            ("batch", Value::Array(array)) => {
-                let (ints, mut read) = (slot.data.ints(), vec![0; slot.data.ints().len()]);
+            ("batch", Kind::Array) => {
+                let ints = slot.data.ints();
                 self.expect(home, &slot.misuse(home), vec![Data::vector(ints)], || {
-                    let new = home.ctx.batch(|batch| {
-                        batch.read_into(array, &mut read)?;
-                        batch.array(ints)
-                    })?;
-                    assert_eq!(read, ints);
-                    Ok(vec![new.into()])
+                    Ok(vec![F::batch(&home.ctx, &slot.value, ints)?])
                 });
             }
-            ("copy", Value::Array(array)) => {
-                self.expect(own, &kinds, data, || Ok(vec![array.try_clone()?.into()]));
-            }
-            ("copy", Value::Opaque(opaque)) => {
-                self.expect(own, &kinds, data, || Ok(vec![opaque.try_clone()?.into()]));
+            ("copy", _) => {
+                self.expect(own, &classes, data, || Ok(vec![F::copy(&slot.value)?]));
             }
             // Another user would get the failure of a kernel.
-            ("exchange", _) if !own.ctx.library().backend().is_gpu() => {
-                let mut exchange = EXCHANGE.lock().expect("no user panics with it");
+            ("exchange", _) if !own.backend().is_gpu() => {
+                let mut exchange = F::exchange().lock().expect("no user panics with it");
                 if let Some(taken) = exchange.replace(slot) {
                     self.contexts.insert(0, Arc::clone(&taken.home));
                     self.slots.insert(0, taken);
@@ -250,28 +263,28 @@ impl User {
             }
             ("drop", _) => {
                 self.contexts.retain(|other| !Arc::ptr_eq(other, home));
-                home.attempt(&[], || home.ctx.clear_caches());
+                home.attempt(&[], || F::clear_caches(&home.ctx));
             }
             _ => {}
         }
         self.slots.insert(0, slot);
     }
 
-    /// Runs an operation, which must fail with one of these kinds, or return values with this content.
+    /// Runs an operation, which must fail with one of these classes, or return values with this content.
     fn expect(
         &mut self,
-        home: &Arc<Home>,
-        kinds: &[ErrorKind],
+        home: &Arc<Home<F>>,
+        classes: &[Class],
         data: Vec<Data>,
-        run: impl FnOnce() -> Result<Vec<Value>>,
+        run: impl FnOnce() -> Result<Vec<F::Value>>,
     ) {
-        if let Some(values) = home.attempt(kinds, run) {
+        if let Some(values) = home.attempt(classes, run) {
             assert_eq!(values.len(), data.len());
             for (value, data) in values.into_iter().zip(data) {
                 let slot = Slot::new(home, value, data);
-                match slot.value {
-                    Value::Scalar(_) => slot.check(),
-                    _ => self.slots.insert(0, slot),
+                match slot.is_int() {
+                    true => slot.check(),
+                    false => self.slots.insert(0, slot),
                 }
             }
         }
@@ -281,12 +294,8 @@ impl User {
         let program = program as usize % self.libraries.len();
         let libraries = &self.libraries[program];
         let library = &libraries[backend as usize % libraries.len()];
-        note(format_args!("start {program} on {}", library.backend()));
-        let config = match library.backend() {
-            Backend::Multicore => Config::new().num_threads(2),
-            _ => Config::new(),
-        };
-        let ctx = Context::new(library, &config).expect("a context starts");
+        note(format_args!("start {program} on {}", F::backend(library)));
+        let ctx = F::start(library);
         let (losing, lost) = Default::default();
         self.contexts
             .insert(0, Arc::new(Home { ctx, losing, lost }));
@@ -295,59 +304,61 @@ impl User {
     /// Calls an operation with arguments that mostly fit. Its parameters are types, and whether it consumes the argument.
     fn apply(
         &mut self,
-        home: &Arc<Home>,
+        home: &Arc<Home<F>>,
         parameters: &[(TypeRef, bool)],
         picks: &[u8],
         model: impl FnOnce(&[Data]) -> Outcome,
-        run: impl FnOnce(&mut [(Slot, Mode)]) -> Result<Vec<Value>>,
+        run: impl FnOnce(&mut [(Slot<F>, Mode)]) -> Result<Vec<F::Value>>,
     ) {
         let mut args = vec![];
         for (&(ty, consumed), &pick) in parameters.iter().zip(picks) {
             let mode = match pick % 16 {
                 1..=4 => Mode::Consume,
                 n @ 5.. if consumed || n == 5 => Mode::ConsumeMut,
+                _ if consumed && !F::HAS_TYPES => Mode::ConsumeMut,
                 _ => Mode::Borrow,
             };
             let slot = self.choose(home, ty, pick);
             note(format_args!("    {mode:?} {:?}", slot.data));
             args.push((slot, mode));
         }
-        let mut kinds = vec![InvalidArgument; parameters.len() - args.len()];
+        let mut classes = vec![Argument; parameters.len() - args.len()];
         for ((slot, mode), &(ty, consumed)) in args.iter().zip(parameters) {
-            kinds.extend(slot.misuse(home));
+            classes.extend(slot.misuse(home));
             // The number of the type can be another one in another context.
             let refused = !slot.fits(home, ty) || consumed && *mode == Mode::Borrow;
-            kinds.extend(refused.then_some(InvalidArgument));
+            classes.extend(refused.then_some(Argument));
         }
-        let starts = kinds.is_empty();
+        let starts = classes.is_empty();
         let mut data: Vec<Data> = args.iter().map(|(slot, _)| slot.data.clone()).collect();
         if starts {
             match model(&data) {
                 Ok(results) => data = results,
-                Err(errors) => kinds = errors,
+                Err(errors) => classes = errors,
             }
         }
-        if home.ctx.library().backend().is_gpu() && kinds.contains(&ContextLost) {
+        if home.backend().is_gpu() && classes.contains(&Lost) {
             return; // The memory of a lost context is leaked. In kernels, the quotient is any number.
         }
-        self.expect(home, &kinds, data, || run(&mut args));
+        self.expect(home, &classes, data, || run(&mut args));
         for ((mut slot, mode), (_, consumed)) in args.into_iter().zip(parameters) {
             slot.spent |= starts && *consumed && mode == Mode::ConsumeMut;
-            if !matches!(slot.value, Value::Scalar(_)) {
+            if !slot.is_int() {
                 self.slots.insert(0, slot);
             }
         }
     }
 
     /// Takes a value of a type, or makes one; sometimes it is any value.
-    fn choose(&mut self, home: &Arc<Home>, ty: TypeRef, pick: u8) -> Slot {
+    fn choose(&mut self, home: &Arc<Home<F>>, ty: TypeRef, pick: u8) -> Slot<F> {
         let has = self.slots.iter().any(|slot| slot.fits(home, ty));
         if let (false, TypeRef::Type(id)) = (has, ty) {
             self.make(home, id.index(), [pick / 4, pick / 8, pick / 16, pick]);
         }
         let (from, count) = (pick as usize / 8, self.slots.len());
         let mut all = (from..from + count).map(|i| i % count);
-        match all.find(|&i| pick > 250 || self.slots[i].fits(home, ty)) {
+        let is_any = pick > 250 && (F::HAS_TYPES || ty.as_type().is_some());
+        match all.find(|&i| is_any || self.slots[i].fits(home, ty)) {
             Some(i) => self.slots.remove(i),
             None => {
                 let int = INTS[pick as usize % INTS.len()];
@@ -356,29 +367,25 @@ impl User {
         }
     }
 
-    fn call(&mut self, home: &Arc<Home>, entry: u8, picks: [u8; 4], mistake: u8) {
-        let entries = home.ctx.library().program().entries();
+    fn call(&mut self, home: &Arc<Home<F>>, entry: u8, picks: [u8; 4], mistake: u8) {
+        let entries = F::program(F::library(&home.ctx)).entries();
         let entry = &entries[entry as usize % entries.len()];
         let parameters = entry.inputs.iter().map(|i| (i.ty, i.is_consumed()));
         let parameters: Vec<_> = parameters.collect();
-        let picks = if mistake == 255 { &picks[..1] } else { &picks };
+        let is_short = mistake == 255 && F::HAS_TYPES;
+        let picks = if is_short { &picks[..1] } else { &picks };
         note(format_args!("call {}", entry.name));
         let model = |data: &[Data]| model::call(&entry.name, data);
         self.apply(home, &parameters, picks, model, |args| {
-            let args = args.iter_mut().map(|(slot, mode)| match mode {
-                Mode::Borrow => Arg::Borrow(&slot.value),
-                Mode::Consume => Arg::Consume(replace(&mut slot.value, 0i64.into())),
-                Mode::ConsumeMut => Arg::ConsumeMut(&mut slot.value),
-            });
-            let results = home.ctx.call(&entry.name, args.collect())?;
-            home.ctx.sync()?; // A call on a GPU can fail later.
+            let results = F::call(&home.ctx, entry, args)?;
+            F::sync(&home.ctx)?; // A call on a GPU can fail later.
             Ok(results)
         });
     }
 
     /// Uploads an array, or makes a record, a sum or an array of records.
-    fn make(&mut self, home: &Arc<Home>, ty: usize, picks: [u8; 4]) {
-        let types = home.ctx.library().program().types();
+    fn make(&mut self, home: &Arc<Home<F>>, ty: usize, picks: [u8; 4]) {
+        let types = F::program(F::library(&home.ctx)).types();
         let ty = &types[ty % types.len()];
         let structure = match &ty.kind {
             TypeKind::Array(array) => {
@@ -386,7 +393,7 @@ impl User {
                 let int = |i| INTS[(picks[2] as usize + 5 * i) % INTS.len()];
                 let elements: Vec<i64> = (0..shape.iter().product()).map(int).collect();
                 let data = vec![Data::Array(shape.clone(), elements.clone())];
-                let run = || Ok(vec![home.ctx.array_nd(&shape, &elements)?.into()]);
+                let run = || Ok(vec![F::array(&home.ctx, &shape, &elements)?]);
                 return self.expect(home, &[], data, run);
             }
             TypeKind::Opaque(opaque) => &opaque.structure,
@@ -406,17 +413,12 @@ impl User {
         let is_array = ty.as_record_array().is_some();
         note(format_args!("make {} {variant:?}", ty.name));
         let model = |data: &[Data]| match data {
-            [a, b] if is_array && a.ints().len() != b.ints().len() => Err(vec![InvalidArgument]),
+            [a, b] if is_array && a.ints().len() != b.ints().len() => Err(vec![Class::Shapes]),
             _ => Ok(vec![Data::Opaque(variant.clone(), data.to_vec())]),
         };
         self.apply(home, &parts, &picks, model, |args| {
-            let parts: Vec<&Value> = args.iter().map(|(slot, _)| &slot.value).collect();
-            let made = match &variant {
-                Some(variant) => home.ctx.sum(&ty.name, variant, &parts),
-                None if is_array => home.ctx.zip(&ty.name, &parts),
-                None => home.ctx.record(&ty.name, &parts),
-            };
-            Ok(vec![made?.into()])
+            let parts: Vec<_> = args.iter().map(|(slot, _)| &slot.value).collect();
+            Ok(vec![F::compose(&home.ctx, ty, variant.as_deref(), &parts)?])
         });
     }
 }

@@ -1,4 +1,5 @@
-//! Runs users on eight threads, on three backends, and watches memory: `soak --minutes N`.
+//! Runs users of both interfaces on eight threads, and watches memory: `soak --minutes N [BACKEND...]`, by default on c,
+//! multicore, and cuda with the emulated device.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use futhark_safe::Backend;
-use futhark_safe::dynamic::Library;
+use futhark_safe_fuzz::c::C;
+use futhark_safe_fuzz::face::{Face, Rust};
 use futhark_safe_fuzz::user::{self, OP, User};
 
 const THREADS: u64 = 8;
@@ -24,17 +26,25 @@ const MOST_GROWTH_MIB: u64 = 16;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let minutes: u64 = match &arguments[..] {
-        [option, n] if option == "--minutes" => n.parse().expect("a number of minutes"),
-        _ => panic!("usage: soak --minutes N"),
+    let (minutes, backends): (u64, Vec<Backend>) = match &arguments[..] {
+        [option, n, backends @ ..] if option == "--minutes" => {
+            let backends = backends.iter().map(|name| name.parse());
+            let backends = backends.collect::<Result<_, _>>().expect("backends");
+            (n.parse().expect("a number of minutes"), backends)
+        }
+        _ => panic!("usage: soak --minutes N [BACKEND...]"),
+    };
+    let backends = match backends.is_empty() {
+        true => vec![Backend::C, Backend::Multicore, Backend::Cuda],
+        false => backends,
     };
     let misuse = start_device();
-    let backends = [Backend::C, Backend::Multicore, Backend::Cuda];
     let libraries: &[_] = futhark_safe_fuzz::libraries(&backends).leak();
+    let hardened: &[_] = futhark_safe_fuzz::hardened(&backends).leak();
     let seed = u64::from(fastrand::u32(..));
     println!("seed {seed}, {} MiB", resident_mib());
     // Not scoped threads: a failure ends the process while the others run.
-    let user = |i| std::thread::spawn(move || soak(libraries, seed + i));
+    let user = |i| std::thread::spawn(move || soak(libraries, hardened, seed + i));
     let users: Vec<_> = (0..THREADS).map(user).collect();
     let mut warm = 0;
     for n in 1..=minutes {
@@ -90,14 +100,23 @@ fn start_device() -> PathBuf {
     misuse
 }
 
-fn soak(libraries: &'static [Vec<Library>], seed: u64) {
+fn soak(
+    libraries: &'static [Vec<<Rust as Face>::Library>],
+    hardened: &'static [Vec<<C as Face>::Library>],
+    seed: u64,
+) {
     let mut random = fastrand::Rng::with_seed(seed);
     while !STOP.load(Relaxed) {
-        let mut user = User::new(libraries);
-        for _ in 0..ROUNDS {
-            let operations: Vec<u8> = (0..ROUND * OP).map(|_| random.u8(..)).collect();
-            user.run(&operations);
-        }
+        rounds::<Rust>(libraries, &mut random);
+        rounds::<C>(hardened, &mut random);
+    }
+}
+
+fn rounds<F: Face>(libraries: &'static [Vec<F::Library>], random: &mut fastrand::Rng) {
+    let mut user = User::<F>::new(libraries);
+    for _ in 0..ROUNDS {
+        let operations: Vec<u8> = (0..ROUND * OP).map(|_| random.u8(..)).collect();
+        user.run(&operations);
     }
 }
 
