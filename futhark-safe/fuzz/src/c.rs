@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
-use std::sync::Mutex;
 
 use futhark_manifest::c::ParameterRole::{self, Argument, ByteCount, Bytes, Data, Dimension};
-use futhark_manifest::c::ParameterRole::{Field as FieldOf, Index, Output, Payload};
-use futhark_manifest::{EntryPoint, Field, Function, Manifest, Operation, Program};
-use futhark_manifest::{Type, TypeId, TypeKind, TypeRef};
+use futhark_manifest::c::ParameterRole::{Field, Index, Output, Payload};
+use futhark_manifest::{ArrayType, EntryPoint, Manifest, OpaqueType, Program, Structure};
+use futhark_manifest::{Type, TypeId, TypeKind, TypeRef, Variant};
 use futhark_safe::Backend;
 
-use crate::face::{Face, Failure, Found, Kind, Result};
+use crate::face::{Face, Failure, Found, Kind, Part, Result};
 use crate::model;
 use crate::user::{Mode, Slot};
 
@@ -23,23 +22,23 @@ unsafe extern "C" {
 pub struct Library {
     object: libloading::Library,
     program: Program,
-    name: &'static str,
     backend: Backend,
 }
 
 impl Library {
     /// Opens `libNAME.so`, which the build script has made.
-    pub fn open(name: &'static str, backend: Backend) -> Library {
+    pub fn open(name: &str, backend: Backend) -> Library {
         let prefix = format!("{}/hardened", env!("OUT_DIR"));
         let manifest = std::fs::read_to_string(format!("{prefix}/{name}.json"));
         let manifest = Manifest::parse(&manifest.expect("the manifest of a library"));
         let program = manifest.and_then(|manifest| manifest.resolve());
+        let program = program.expect("a valid manifest");
         // SAFETY: a hardened library has no code that runs when it is opened.
         let object = unsafe { libloading::Library::new(format!("{prefix}/lib{name}.so")) };
+        let object = object.expect("a library");
         Library {
-            object: object.expect("a library"),
-            program: program.expect("a valid manifest"),
-            name,
+            object,
+            program,
             backend,
         }
     }
@@ -117,23 +116,25 @@ impl Calls {
     }
 
     /// Calls a function of the manifest; `word` returns the argument of each role.
-    fn raw<R>(self, function: Function<'_>, mut word: impl FnMut(ParameterRole) -> usize) -> R {
-        let parameters = self.library.program.prototype(&function).parameters;
-        let args = parameters.iter().map(|parameter| match parameter.role {
+    fn call<R>(self, name: &str, mut word: impl FnMut(ParameterRole) -> usize) -> R {
+        let mut functions = self.library.program.functions();
+        let function = functions.find(|function| function.name == name);
+        let prototype = self.library.program.prototype(&function.expect(name));
+        let args = prototype.parameters.iter().map(|p| match p.role {
             ParameterRole::Context => self.ctx,
             role => word(role),
         });
-        self.library.call(function.name, &args.collect::<Vec<_>>())
+        self.library.call(name, &args.collect::<Vec<_>>())
     }
 
     /// Calls a function with results.
     fn results(
         self,
-        function: Function<'_>,
+        name: &str,
         mut word: impl FnMut(ParameterRole) -> usize,
     ) -> Result<Vec<Value>> {
         let (mut slots, mut types) = ([UNWRITTEN; 8], vec![]);
-        let code = self.raw(function, |role| match role {
+        let code = self.call(name, |role| match role {
             Output { index, ty } => {
                 types.push(ty);
                 &raw mut slots[index] as usize
@@ -146,62 +147,74 @@ impl Calls {
             "a call that fails writes to no slot"
         );
         self.check(code)?;
-        let results = slots.into_iter().zip(types);
-        Ok(results.map(|(slot, ty)| self.value(ty, slot)).collect())
+        let results = types.into_iter().zip(slots);
+        let results = results.map(|(ty, slot)| match ty {
+            TypeRef::Scalar(_) => Value::Int(slot as i64),
+            TypeRef::Type(ty) => self.value(ty, slot),
+        });
+        Ok(results.collect())
     }
 
-    fn value(self, ty: TypeRef, word: usize) -> Value {
-        match ty {
-            TypeRef::Scalar(_) => Value::Int(word as i64),
-            TypeRef::Type(ty) => Value::Handle(Handle {
-                calls: self,
-                ty,
-                word,
-            }),
-        }
+    fn value(self, ty: TypeId, word: usize) -> Value {
+        Value::Handle(Handle {
+            calls: self,
+            ty,
+            word,
+        })
     }
 
     /// The value that a function returned.
     fn made(self, ty: TypeId, word: usize) -> Result<Value> {
         match word {
             0 => Err(self.failure(None)),
-            word => Ok(self.value(TypeRef::Type(ty), word)),
+            word => Ok(self.value(ty, word)),
         }
     }
 
-    fn function(self, ty: TypeId, operation: Operation, part: Option<usize>) -> Function<'static> {
-        let function = self.library.program.function(ty, operation, part);
-        function.expect("the type has this function")
+    /// The arrays of a rank, or vectors, which all programs have.
+    fn array_type(self, rank: usize) -> (TypeId, &'static ArrayType) {
+        let program = &self.library.program;
+        let ty = program.type_named(&("[]".repeat(rank) + "i64"));
+        let ty = ty.or(program.type_named("[]i64")).expect("a type");
+        (ty, program.get(ty).as_array().expect("an array"))
+    }
+
+    fn new_array(self, shape: &[usize], data: &[i64]) -> Result<Value> {
+        let (ty, array) = self.array_type(shape.len());
+        let made = self.call(&array.ops.new, |role| match role {
+            Dimension(i) => shape[i],
+            _ => data.as_ptr() as usize,
+        });
+        self.made(ty, made)
     }
 
     /// The shape and the elements of an array, which can be one of another context and program.
     fn elements(self, array: &Handle) -> Result<(Vec<usize>, Vec<i64>)> {
-        let shape = self.shape(array, Operation::ArrayShape)?;
-        let values = self.function(self.type_of(array), Operation::ArrayValues, None);
+        let ops = &self.array_type(array.ty().rank()).1.ops;
+        let shape = self.shape(&ops.shape, array)?;
         let mut elements = vec![0i64; shape.iter().product()];
-        self.check(self.raw(values, |role| match role {
+        self.check(self.call(&ops.values, |role| match role {
             Data(_) => elements.as_mut_ptr() as usize,
             _ => array.word,
         }))?;
         Ok((shape, elements))
     }
 
-    /// The type of this name, or of vectors if the program has none.
-    fn type_of(self, array: &Handle) -> TypeId {
-        let mut names = [&*array.ty().name, "[]i64"].into_iter();
-        let ty = names.find_map(|name| self.library.program.type_named(name));
-        ty.expect("all programs have vectors")
-    }
-
-    fn shape(self, array: &Handle, operation: Operation) -> Result<Vec<usize>> {
-        let function = self.function(self.type_of(array), operation, None);
-        let shape: *const i64 = self.raw(function, |_| array.word);
+    fn shape(self, name: &str, array: &Handle) -> Result<Vec<usize>> {
+        let shape: *const i64 = self.call(name, |_| array.word);
         if shape.is_null() {
             return Err(self.failure(None));
         }
         // SAFETY: valid until the handle is freed.
         let shape = unsafe { std::slice::from_raw_parts(shape, array.ty().rank()) };
         Ok(shape.iter().map(|&n| n as usize).collect())
+    }
+
+    fn restore(self, (ty, bytes): &(TypeId, Vec<u8>)) -> Result<Value> {
+        let ty_of = self.library.program.get(*ty);
+        let ops = &ty_of.as_opaque().expect("an opaque type").ops;
+        let restore = ops.restore.as_deref().expect("a function");
+        self.made(*ty, self.call(restore, |_| bytes.as_ptr() as usize))
     }
 }
 
@@ -235,10 +248,8 @@ impl Handle {
         self.calls.library.program.get(self.ty)
     }
 
-    /// A function of the type with the value as its only argument.
-    fn results(&self, operation: Operation, part: Option<usize>) -> Result<Vec<Value>> {
-        let function = self.calls.function(self.ty, operation, part);
-        self.calls.results(function, |_| self.word)
+    fn opaque(&self) -> &'static OpaqueType {
+        self.ty().as_opaque().expect("an opaque value")
     }
 }
 
@@ -269,9 +280,6 @@ impl Value {
     }
 }
 
-/// The bytes of a value of a type.
-pub type Stored = (TypeId, Vec<u8>);
-
 /// Hardened libraries.
 pub struct C;
 
@@ -279,21 +287,12 @@ impl Face for C {
     type Library = Library;
     type Context = Context;
     type Value = Value;
-    type Stored = Stored;
+    type Stored = (TypeId, Vec<u8>);
 
     const HAS_TYPES: bool = false;
 
-    fn exchange() -> &'static Mutex<Option<Slot<C>>> {
-        static EXCHANGE: Mutex<Option<Slot<C>>> = Mutex::new(None);
-        &EXCHANGE
-    }
-
     fn program(library: &Library) -> &Program {
         &library.program
-    }
-
-    fn program_id(library: &Library) -> &'static str {
-        library.name
     }
 
     fn backend(library: &Library) -> Backend {
@@ -314,10 +313,6 @@ impl Face for C {
         ctx
     }
 
-    fn library(ctx: &Context) -> &Library {
-        ctx.0.library
-    }
-
     fn sync(ctx: &Context) -> Result<()> {
         let Calls { library, ctx: word } = ctx.0;
         ctx.0.check(library.call("futhark_context_sync", &[word]))
@@ -330,38 +325,29 @@ impl Face for C {
     }
 
     fn array(ctx: &Context, shape: &[usize], data: &[i64]) -> Result<Value> {
-        let name = "[]".repeat(shape.len()) + "i64";
-        let ty = ctx.0.library.program.type_named(&name).expect("a type");
-        let new = ctx.0.function(ty, Operation::ArrayNew, None);
-        let made = ctx.0.raw(new, |role| match role {
-            Dimension(i) => shape[i],
-            _ => data.as_ptr() as usize,
-        });
-        ctx.0.made(ty, made)
+        ctx.0.new_array(shape, data)
     }
 
-    fn compose(ctx: &Context, ty: &Type, variant: Option<&str>, parts: &[&Value]) -> Result<Value> {
-        let part = variant.map(|variant| variant_number(ty, variant));
-        let operation = match part {
-            Some(_) => Operation::SumConstruct,
-            None if ty.as_record_array().is_some() => Operation::RecordArrayZip,
-            None => Operation::RecordNew,
+    fn compose(
+        ctx: &Context,
+        ty: &Type,
+        variant: Option<&Variant>,
+        parts: &[&Value],
+    ) -> Result<Value> {
+        let name = match &ty.as_opaque().expect("an opaque type").structure {
+            Structure::Record(record) => &record.new,
+            Structure::RecordArray(array) => &array.zip,
+            _ => &variant.expect("a variant").construct,
         };
-        let ty = ctx.0.library.program.type_named(&ty.name).expect("a type");
-        let function = ctx.0.function(ty, operation, part);
-        let mut results = ctx.0.results(function, |role| match role {
-            FieldOf { index, .. } | Payload { index, .. } => parts[index].word(),
+        let mut results = ctx.0.results(name, |role| match role {
+            Field { index, .. } | Payload { index, .. } => parts[index].word(),
             role => panic!("{role:?}"),
         })?;
         Ok(results.remove(0))
     }
 
     fn call(ctx: &Context, entry: &EntryPoint, args: &mut [(Slot<C>, Mode)]) -> Result<Vec<Value>> {
-        let mut entries = ctx.0.library.program.entries().iter();
-        let number = entries.position(|other| other.name == entry.name);
-        let function = number.expect("an entry point");
-        let function = ctx.0.library.program.function_of_entry(function);
-        let results = ctx.0.results(function, |role| match role {
+        let results = ctx.0.results(&entry.cfun, |role| match role {
             Argument { index, .. } => args[index].0.value.word(),
             role => panic!("{role:?}"),
         });
@@ -371,16 +357,14 @@ impl Face for C {
         results
     }
 
-    fn restore(ctx: &Context, (ty, bytes): &Stored) -> Result<Value> {
-        let restore = ctx.0.function(*ty, Operation::OpaqueRestore, None);
-        ctx.0
-            .made(*ty, ctx.0.raw(restore, |_| bytes.as_ptr() as usize))
+    fn restore(ctx: &Context, stored: &(TypeId, Vec<u8>)) -> Result<Value> {
+        ctx.0.restore(stored)
     }
 
     fn batch(ctx: &Context, array: &Value, data: &[i64]) -> Result<Value> {
-        let (shape, elements) = ctx.0.elements(array.handle())?;
+        let (_, elements) = ctx.0.elements(array.handle())?;
         assert_eq!(elements, data);
-        C::array(ctx, &[shape.iter().product()], &elements)
+        ctx.0.new_array(&[data.len()], &elements)
     }
 
     fn kind(value: &Value) -> Kind<'_> {
@@ -412,27 +396,23 @@ impl Face for C {
     }
 
     fn copy(value: &Value) -> Result<Value> {
-        let handle = value.handle();
-        // A context that is not freed at the end.
-        let ctx = std::mem::ManuallyDrop::new(Context(handle.calls));
-        match handle.ty().kind {
-            TypeKind::Array(_) => {
-                let (shape, elements) = handle.calls.elements(handle)?;
-                C::array(&ctx, &shape, &elements)
+        let calls = value.handle().calls;
+        match C::kind(value) {
+            Kind::Opaque(_) => calls.restore(&C::store(value)?),
+            _ => {
+                let (shape, elements) = calls.elements(value.handle())?;
+                calls.new_array(&shape, &elements)
             }
-            TypeKind::Opaque(_) => C::restore(&ctx, &C::store(value)?),
         }
     }
 
-    fn store(opaque: &Value) -> Result<Stored> {
-        let handle = opaque.handle();
-        let store = handle
-            .calls
-            .function(handle.ty, Operation::OpaqueStore, None);
+    fn store(value: &Value) -> Result<(TypeId, Vec<u8>)> {
+        let handle = value.handle();
+        let store = handle.opaque().ops.store.as_deref().expect("a function");
         let (mut bytes, mut count) = (std::ptr::null_mut::<u8>(), 0usize);
         handle
             .calls
-            .check(handle.calls.raw(store, |role| match role {
+            .check(handle.calls.call(store, |role| match role {
                 Bytes => &raw mut bytes as usize,
                 ByteCount => &raw mut count as usize,
                 _ => handle.word,
@@ -445,53 +425,33 @@ impl Face for C {
         }
     }
 
-    fn project(opaque: &Value, field: &Field) -> Result<Value> {
-        let handle = opaque.handle();
-        let mut functions = handle.calls.library.program.functions_of(handle.ty);
-        let function = functions.find(|function| function.name == field.project);
-        let function = function.expect("a field");
-        Ok(handle.results(function.operation, function.part)?.remove(0))
-    }
-
-    fn variant(sum: &Value) -> Result<String> {
-        let handle = sum.handle();
-        let variant = handle
-            .calls
-            .function(handle.ty, Operation::SumVariant, None);
-        let number: i32 = handle.calls.raw(variant, |_| handle.word);
-        let variants = &handle.ty().as_sum().expect("a sum").variants;
+    fn variant(value: &Value) -> Result<String> {
+        let handle = value.handle();
+        let sum = handle.ty().as_sum().expect("a sum");
+        let number: i32 = handle.calls.call(&sum.variant, |_| handle.word);
         match usize::try_from(number) {
-            Ok(number) => Ok(variants[number].name.clone()),
+            Ok(number) => Ok(sum.variants[number].name.clone()),
             Err(_) => Err(handle.calls.failure(None)),
         }
     }
 
-    fn destruct(sum: &Value, variant: &str) -> Result<Vec<Value>> {
-        let handle = sum.handle();
-        let part = variant_number(handle.ty(), variant);
-        handle.results(Operation::SumDestruct, Some(part))
+    fn count(value: &Value) -> Result<i64> {
+        let handle = value.handle();
+        let array = handle.ty().as_opaque_array().expect("an array");
+        Ok(handle.calls.shape(&array.shape, handle)?[0] as i64)
     }
 
-    fn count(array: &Value) -> Result<i64> {
-        let handle = array.handle();
-        Ok(handle.calls.shape(handle, Operation::OpaqueArrayShape)?[0] as i64)
-    }
-
-    fn index(array: &Value, i: i64) -> Result<Value> {
-        let handle = array.handle();
-        let index = handle
-            .calls
-            .function(handle.ty, Operation::OpaqueArrayIndex, None);
-        let mut results = handle.calls.results(index, |role| match role {
+    fn part(value: &Value, part: Part<'_>) -> Result<Vec<Value>> {
+        let handle = value.handle();
+        let (name, i) = match (part, &handle.opaque().structure) {
+            (Part::Field(field), _) => (&field.project, 0),
+            (Part::Payload(variant), _) => (&variant.destruct, 0),
+            (Part::Element(i), Structure::OpaqueArray(array)) => (&array.index, i),
+            _ => panic!("not an array"),
+        };
+        handle.calls.results(name, |role| match role {
             Index(_) => i as usize,
             _ => handle.word,
-        })?;
-        Ok(results.remove(0))
+        })
     }
-}
-
-fn variant_number(ty: &Type, variant: &str) -> usize {
-    let mut variants = ty.as_sum().expect("a sum").variants.iter();
-    let number = variants.position(|other| other.name == variant);
-    number.expect("a variant")
 }

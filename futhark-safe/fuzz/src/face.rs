@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Mutex;
 
-use futhark_manifest::{EntryPoint, Field, OpaqueType, Program, Structure, Type};
+use futhark_manifest::{EntryPoint, Field, OpaqueType, Program, Structure, Type, Variant};
 use futhark_safe::dynamic::{self, Arg, Opaque, Scalar, Stored, Value};
 use futhark_safe::{Backend, Config, ErrorKind};
 
@@ -59,6 +58,13 @@ pub enum Kind<'a> {
     Opaque(&'a OpaqueType),
 }
 
+/// A part of an opaque value.
+pub enum Part<'a> {
+    Field(&'a Field),
+    Payload(&'a Variant),
+    Element(i64),
+}
+
 /// An interface. Operations of values are those of the context that they belong to.
 pub trait Face: Sized + 'static {
     type Library: Send + Sync;
@@ -74,16 +80,11 @@ pub trait Face: Sized + 'static {
     /// - a copy of a value is made of its elements or of its stored bytes.
     const HAS_TYPES: bool;
 
-    /// A value that one user left for another.
-    fn exchange() -> &'static Mutex<Option<Slot<Self>>>;
     fn program(library: &Self::Library) -> &Program;
-    /// Equal for all backends of a program.
-    fn program_id(library: &Self::Library) -> &'static str;
     fn backend(library: &Self::Library) -> Backend;
 
     /// Starts a context, on multicore with two threads.
     fn start(library: &'static Self::Library) -> Self::Context;
-    fn library(ctx: &Self::Context) -> &Self::Library;
     fn sync(ctx: &Self::Context) -> Result<()>;
     fn clear_caches(ctx: &Self::Context) -> Result<()>;
     fn array(ctx: &Self::Context, shape: &[usize], data: &[i64]) -> Result<Self::Value>;
@@ -91,7 +92,7 @@ pub trait Face: Sized + 'static {
     fn compose(
         ctx: &Self::Context,
         ty: &Type,
-        variant: Option<&str>,
+        variant: Option<&Variant>,
         parts: &[&Self::Value],
     ) -> Result<Self::Value>;
     fn call(
@@ -110,12 +111,11 @@ pub trait Face: Sized + 'static {
     fn view(array: &Self::Value) -> Result<Option<Cow<'_, [i64]>>>;
     fn copy(value: &Self::Value) -> Result<Self::Value>;
     fn store(opaque: &Self::Value) -> Result<Self::Stored>;
-    fn project(opaque: &Self::Value, field: &Field) -> Result<Self::Value>;
     fn variant(sum: &Self::Value) -> Result<String>;
-    fn destruct(sum: &Self::Value, variant: &str) -> Result<Vec<Self::Value>>;
     /// The number of elements of an array of values.
     fn count(array: &Self::Value) -> Result<i64>;
-    fn index(array: &Self::Value, i: i64) -> Result<Self::Value>;
+    /// A field, the payload if the value is of this variant, or an element.
+    fn part(opaque: &Self::Value, part: Part<'_>) -> Result<Vec<Self::Value>>;
 }
 
 /// The dynamic interface of futhark-safe.
@@ -143,17 +143,8 @@ impl Face for Rust {
 
     const HAS_TYPES: bool = true;
 
-    fn exchange() -> &'static Mutex<Option<Slot<Rust>>> {
-        static EXCHANGE: Mutex<Option<Slot<Rust>>> = Mutex::new(None);
-        &EXCHANGE
-    }
-
     fn program(library: &dynamic::Library) -> &Program {
         library.program()
-    }
-
-    fn program_id(library: &dynamic::Library) -> &'static str {
-        library.program_id()
     }
 
     fn backend(library: &dynamic::Library) -> Backend {
@@ -166,10 +157,6 @@ impl Face for Rust {
             _ => Config::new(),
         };
         dynamic::Context::new(library, &config).expect("a context starts")
-    }
-
-    fn library(ctx: &dynamic::Context) -> &dynamic::Library {
-        ctx.library()
     }
 
     fn sync(ctx: &dynamic::Context) -> Result<()> {
@@ -187,11 +174,11 @@ impl Face for Rust {
     fn compose(
         ctx: &dynamic::Context,
         ty: &Type,
-        variant: Option<&str>,
+        variant: Option<&Variant>,
         parts: &[&Value],
     ) -> Result<Value> {
         let made = match variant {
-            Some(variant) => ctx.sum(&ty.name, variant, parts),
+            Some(variant) => ctx.sum(&ty.name, &variant.name, parts),
             None if ty.as_record_array().is_some() => ctx.zip(&ty.name, parts),
             None => ctx.record(&ty.name, parts),
         };
@@ -258,24 +245,21 @@ impl Face for Rust {
         Ok(opaque(value).store()?)
     }
 
-    fn project(value: &Value, field: &Field) -> Result<Value> {
-        Ok(opaque(value).project(&field.name)?)
-    }
-
     fn variant(value: &Value) -> Result<String> {
         Ok(opaque(value).variant()?)
-    }
-
-    fn destruct(value: &Value, variant: &str) -> Result<Vec<Value>> {
-        Ok(opaque(value).destruct(variant)?)
     }
 
     fn count(value: &Value) -> Result<i64> {
         Ok(opaque(value).shape()?[0] as i64)
     }
 
-    fn index(value: &Value, i: i64) -> Result<Value> {
-        Ok(opaque(value).index(&[i])?)
+    fn part(value: &Value, part: Part<'_>) -> Result<Vec<Value>> {
+        let opaque = opaque(value);
+        Ok(match part {
+            Part::Field(field) => vec![opaque.project(&field.name)?],
+            Part::Payload(variant) => opaque.destruct(&variant.name)?,
+            Part::Element(i) => vec![opaque.index(&[i])?],
+        })
     }
 }
 
@@ -284,30 +268,31 @@ pub fn read_parts<F: Face>(value: &F::Value) -> Result<(Option<String>, Vec<F::V
     let Kind::Opaque(ty) = F::kind(value) else {
         panic!("expected an opaque value")
     };
-    let fields = |fields: &[Field]| {
-        let fields = fields.iter().map(|field| F::project(value, field));
-        Ok((None, fields.collect::<Result<_>>()?))
+    let refused = |part, class| match F::part(value, part) {
+        Err(error) => assert!(error.is(class) || error.is(Class::Lost), "{error:?}"),
+        Ok(_) => panic!("success, not {class:?}"),
     };
-    match &ty.structure {
-        Structure::Record(record) => fields(&record.fields),
-        Structure::RecordArray(array) => fields(&array.fields),
+    let mut name = None;
+    let parts: Vec<Part<'_>> = match &ty.structure {
+        Structure::Record(record) => record.fields.iter().map(Part::Field).collect(),
+        Structure::RecordArray(array) => array.fields.iter().map(Part::Field).collect(),
         Structure::Sum(sum) => {
-            let variant = F::variant(value)?;
-            for other in sum.variants.iter().filter(|other| other.name != variant) {
-                assert!(F::destruct(value, &other.name).is_err());
+            let own = name.insert(F::variant(value)?);
+            let (own, others): (Vec<_>, Vec<_>) = sum.variants.iter().partition(|v| v.name == *own);
+            for other in others {
+                refused(Part::Payload(other), Class::Argument);
             }
-            let payload = F::destruct(value, &variant)?;
-            Ok((Some(variant), payload))
+            own.into_iter().map(Part::Payload).collect()
         }
         _ => {
             let count = F::count(value)?;
-            assert!(F::index(value, count).is_err(), "out of bounds");
-            let parts = (0..count)
-                .map(|i| F::index(value, i))
-                .collect::<Result<_>>()?;
-            Ok((None, parts))
+            refused(Part::Element(count), Class::Shapes);
+            (0..count).map(Part::Element).collect()
         }
-    }
+    };
+    let parts = parts.into_iter().map(|part| F::part(value, part));
+    let parts: Vec<_> = parts.collect::<Result<_>>()?;
+    Ok((name, parts.into_iter().flatten().collect()))
 }
 
 /// Reads a value.

@@ -19,16 +19,16 @@ pub type Outcome<T = Vec<Data>> = Result<T, Vec<Class>>;
 /// Why an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Class {
-    /// A check in the program.
+    /// A check in the program, now or in a pending call that should have written an argument.
     Program,
     /// The sizes of an entry point's arguments disagree.
     Sizes,
-    /// The shapes of the columns of an array of records disagree.
+    /// The shapes of the columns of an array of records disagree, or an index is out of bounds.
     Shapes,
     Memory,
     /// The context was lost.
     Lost,
-    /// An argument of another type, one that was consumed before, or too few.
+    /// An argument of another type or variant, one that was consumed before, or too few.
     Argument,
     /// A value of another context.
     Foreign,
@@ -69,6 +69,12 @@ impl Data {
             Array(_, elements) => elements,
             other => panic!("expected an array of integers: {other:?}"),
         }
+    }
+
+    /// Whether it is an array without elements.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Array(_, elements) if elements.is_empty())
+            || matches!(self, Opaque(None, parts) if parts.is_empty())
     }
 
     /// The array with another element; the program fails if the index is out of bounds.

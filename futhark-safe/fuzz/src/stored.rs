@@ -86,12 +86,9 @@ pub fn seeds() -> Vec<Vec<u8>> {
     for _ in 0..8 {
         user.run(&(0..4000).map(|_| random.u8(..)).collect::<Vec<_>>());
         for (stored, program, _) in &user.stored {
-            let mut programs = crate::linked().iter();
-            let program = programs.position(|libraries| libraries[0].program_id() == *program);
-            let program = program.expect("a linked program");
-            let mut types = crate::linked()[program][0].program().types().iter();
+            let mut types = crate::linked()[*program][0].program().types().iter();
             let ty = types.position(|ty| ty.name == stored.type_name());
-            let head = [program as u8, ty.expect("of the program") as u8];
+            let head = [*program as u8, ty.expect("of the program") as u8];
             seeds.push([&head[..], stored.body()].concat());
             seeds.push([&[255], &stored.to_bytes().expect("a frame")[..]].concat());
         }

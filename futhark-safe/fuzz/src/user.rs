@@ -1,9 +1,10 @@
 //! A user: a sequence of operations on contexts and values through one of the interfaces, each compared with the model.
 
+use std::any::Any;
 use std::fmt::Arguments;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futhark_manifest::{Field, Structure, TypeKind, TypeRef};
 use futhark_safe::Backend;
@@ -30,6 +31,9 @@ pub static VERBOSE: AtomicBool = AtomicBool::new(false);
 pub static OPERATIONS: AtomicU64 = AtomicU64::new(0);
 pub static LOST: AtomicU64 = AtomicU64::new(0);
 
+/// A value that one user left for another.
+static EXCHANGE: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
+
 fn note(text: Arguments<'_>) {
     if VERBOSE.load(Relaxed) {
         println!("{text}");
@@ -38,20 +42,46 @@ fn note(text: Arguments<'_>) {
 
 /// A context. Users on several threads can have values of it.
 struct Home<F: Face> {
+    library: &'static F::Library,
+    /// The index of its program.
+    program: usize,
     ctx: F::Context,
     /// Whether a call that can lose the context has started, and whether one has lost it.
     losing: AtomicBool,
     lost: AtomicBool,
+    /// On a GPU: for each wait, whether pending work has failed. The number of a pending value is that of the next wait.
+    waits: Mutex<Vec<bool>>,
 }
 
 impl<F: Face> Home<F> {
     fn backend(&self) -> Backend {
-        F::backend(F::library(&self.ctx))
+        F::backend(self.library)
+    }
+
+    fn waits(&self) -> MutexGuard<'_, Vec<bool>> {
+        self.waits.lock().expect("no user panics with it")
+    }
+
+    /// Waits for pending work.
+    fn wait(&self) -> Result<()> {
+        let waited = F::sync(&self.ctx);
+        if self.backend().is_gpu() {
+            self.waits().push(waited.is_err());
+        }
+        waited
+    }
+
+    /// Waits for calls that succeed, and runs an operation.
+    fn attempt<T>(&self, classes: &[Class], run: impl FnOnce() -> Result<T>) -> Option<T> {
+        if self.backend().is_gpu() {
+            self.wait().expect("all pending work succeeds");
+        }
+        self.attempt_call(classes, run)
     }
 
     /// Runs an operation, which must fail with one of these classes, or succeed if there are none. In a lost context
     /// it must fail.
-    fn attempt<T>(&self, classes: &[Class], run: impl FnOnce() -> Result<T>) -> Option<T> {
+    fn attempt_call<T>(&self, classes: &[Class], run: impl FnOnce() -> Result<T>) -> Option<T> {
         let was_lost = self.lost.load(SeqCst);
         self.losing.fetch_or(classes.contains(&Lost), SeqCst);
         let error = match run() {
@@ -84,17 +114,19 @@ pub struct Slot<F: Face> {
     data: Data,
     /// Whether a call consumed the value by `&mut`.
     spent: bool,
+    /// The number of the wait that completes the value, or after which it is invalid.
+    pending: Option<usize>,
 }
 
 impl<F: Face> Slot<F> {
     fn new(home: &Arc<Home<F>>, value: F::Value, data: Data) -> Slot<F> {
         note(format_args!("    {data:?}"));
-        let (home, spent) = (Arc::clone(home), false);
         Slot {
-            home,
+            home: Arc::clone(home),
             value,
             data,
-            spent,
+            spent: false,
+            pending: None,
         }
     }
 
@@ -104,7 +136,7 @@ impl<F: Face> Slot<F> {
 
     /// Whether the value can be an argument of this type.
     fn fits(&self, home: &Arc<Home<F>>, ty: TypeRef) -> bool {
-        let name = F::program(F::library(&home.ctx)).name_of(ty);
+        let name = F::program(home.library).name_of(ty);
         self.misuse(home).is_empty() && F::type_name(&self.value) == name
     }
 
@@ -112,7 +144,9 @@ impl<F: Face> Slot<F> {
     fn misuse(&self, home: &Arc<Home<F>>) -> Vec<Class> {
         let foreign = (!Arc::ptr_eq(&self.home, home)).then_some(Foreign);
         let spent = self.spent.then_some(Argument);
-        foreign.into_iter().chain(spent).collect()
+        let waited = self.pending.and_then(|n| self.home.waits().get(n).copied());
+        let invalid = (waited == Some(true)).then_some(Class::Program);
+        foreign.into_iter().chain(spent).chain(invalid).collect()
     }
 
     /// Compares the content with the model's.
@@ -138,8 +172,8 @@ pub struct User<F: Face> {
     libraries: &'static [Vec<F::Library>],
     contexts: Vec<Arc<Home<F>>>,
     slots: Vec<Slot<F>>,
-    /// Each with the program's identity.
-    pub stored: Vec<(F::Stored, &'static str, Data)>,
+    /// Each with the index of its program.
+    pub stored: Vec<(F::Stored, usize, Data)>,
 }
 
 /// Runs the operations of a single user through each interface.
@@ -148,8 +182,8 @@ pub fn run(operations: &[u8]) {
     run_through::<C>(crate::opened(), operations);
 }
 
-fn run_through<F: Face>(libraries: &'static [Vec<F::Library>], operations: &[u8]) {
-    *F::exchange().lock().expect("no user panics with it") = None;
+pub fn run_through<F: Face>(libraries: &'static [Vec<F::Library>], operations: &[u8]) {
+    *EXCHANGE.lock().expect("no user panics with it") = None;
     User::<F>::new(libraries).run(operations);
 }
 
@@ -208,8 +242,8 @@ impl<F: Face> User<F> {
         let (own, data) = (&slot.home, vec![slot.data.clone()]);
         let classes = slot.misuse(own);
         match (kind, F::kind(&slot.value)) {
-            // The next operation is one of other values.
-            ("view", Kind::Array) => {
+            // The next operation is one of other values. On a GPU, there are no views.
+            ("view", Kind::Array) if !own.backend().is_gpu() => {
                 // A view needs no running context.
                 let view = || F::sync(&own.ctx).and_then(|()| F::view(&slot.value));
                 let view = own.attempt(&classes, view).flatten();
@@ -226,15 +260,13 @@ impl<F: Face> User<F> {
             // A stored value can be restored by a context of any backend.
             ("store", Kind::Opaque(_)) => {
                 let stored = own.attempt(&classes, || F::store(&slot.value));
-                let program = F::program_id(F::library(&own.ctx));
-                let stored = stored.map(|stored| (stored, program, slot.data.clone()));
+                let stored = stored.map(|stored| (stored, own.program, slot.data.clone()));
                 self.stored.splice(..0, stored);
                 let which = b as usize % self.stored.len().max(1);
-                let own = F::program_id(F::library(&home.ctx));
                 if let Some((stored, program, data)) = self.stored.get(which).cloned()
-                    && (program == own || F::HAS_TYPES)
+                    && (program == home.program || F::HAS_TYPES)
                 {
-                    let classes = vec![Class::Bytes; (program != own).into()];
+                    let classes = vec![Class::Bytes; (program != home.program).into()];
                     let run = || Ok(vec![F::restore(&home.ctx, &stored)?]);
                     self.expect(home, &classes, vec![data], run);
                 }
@@ -250,10 +282,12 @@ impl<F: Face> User<F> {
             }
             // Another user would get the failure of a kernel.
             ("exchange", _) if !own.backend().is_gpu() => {
-                let mut exchange = F::exchange().lock().expect("no user panics with it");
-                if let Some(taken) = exchange.replace(slot) {
+                let mut exchange = EXCHANGE.lock().expect("no user panics with it");
+                // The value can be one of the other interface.
+                let taken = exchange.replace(Box::new(slot));
+                if let Some(Ok(taken)) = taken.map(|taken| taken.downcast::<Slot<F>>()) {
                     self.contexts.insert(0, Arc::clone(&taken.home));
-                    self.slots.insert(0, taken);
+                    self.slots.insert(0, *taken);
                 }
                 return;
             }
@@ -279,13 +313,24 @@ impl<F: Face> User<F> {
         run: impl FnOnce() -> Result<Vec<F::Value>>,
     ) {
         if let Some(values) = home.attempt(classes, run) {
-            assert_eq!(values.len(), data.len());
-            for (value, data) in values.into_iter().zip(data) {
-                let slot = Slot::new(home, value, data);
-                match slot.is_int() {
-                    true => slot.check(),
-                    false => self.slots.insert(0, slot),
-                }
+            self.keep(home, values, data, None);
+        }
+    }
+
+    fn keep(
+        &mut self,
+        home: &Arc<Home<F>>,
+        values: Vec<F::Value>,
+        data: Vec<Data>,
+        pending: Option<usize>,
+    ) {
+        assert_eq!(values.len(), data.len());
+        for (value, data) in values.into_iter().zip(data) {
+            let mut slot = Slot::new(home, value, data);
+            slot.pending = pending;
+            match slot.is_int() {
+                true => slot.check(),
+                false => self.slots.insert(0, slot),
             }
         }
     }
@@ -296,17 +341,26 @@ impl<F: Face> User<F> {
         let library = &libraries[backend as usize % libraries.len()];
         note(format_args!("start {program} on {}", F::backend(library)));
         let ctx = F::start(library);
-        let (losing, lost) = Default::default();
-        self.contexts
-            .insert(0, Arc::new(Home { ctx, losing, lost }));
+        let (losing, lost, waits) = Default::default();
+        let home = Home {
+            library,
+            program,
+            ctx,
+            losing,
+            lost,
+            waits,
+        };
+        self.contexts.insert(0, Arc::new(home));
     }
 
     /// Calls an operation with arguments that mostly fit. Its parameters are types, and whether it consumes the argument.
+    /// `late`: on a GPU, its results stay pending if it succeeds.
     fn apply(
         &mut self,
         home: &Arc<Home<F>>,
         parameters: &[(TypeRef, bool)],
         picks: &[u8],
+        late: bool,
         model: impl FnOnce(&[Data]) -> Outcome,
         run: impl FnOnce(&mut [(Slot<F>, Mode)]) -> Result<Vec<F::Value>>,
     ) {
@@ -340,7 +394,20 @@ impl<F: Face> User<F> {
         if home.backend().is_gpu() && classes.contains(&Lost) {
             return; // The memory of a lost context is leaked. In kernels, the quotient is any number.
         }
-        self.expect(home, &classes, data, || run(&mut args));
+        let late = late && home.backend().is_gpu() && classes.is_empty() && !data[0].is_empty();
+        let pending = late.then(|| home.waits().len());
+        let results = home.attempt_call(&classes, || {
+            let results = run(&mut args);
+            if late {
+                return results;
+            }
+            // Kernels of a call on a GPU can fail later.
+            let waited = home.wait();
+            results.and_then(|results| waited.map(|()| results))
+        });
+        if let Some(values) = results {
+            self.keep(home, values, data, pending);
+        }
         for ((mut slot, mode), (_, consumed)) in args.into_iter().zip(parameters) {
             slot.spent |= starts && *consumed && mode == Mode::ConsumeMut;
             if !slot.is_int() {
@@ -368,7 +435,7 @@ impl<F: Face> User<F> {
     }
 
     fn call(&mut self, home: &Arc<Home<F>>, entry: u8, picks: [u8; 4], mistake: u8) {
-        let entries = F::program(F::library(&home.ctx)).entries();
+        let entries = F::program(home.library).entries();
         let entry = &entries[entry as usize % entries.len()];
         let parameters = entry.inputs.iter().map(|i| (i.ty, i.is_consumed()));
         let parameters: Vec<_> = parameters.collect();
@@ -376,16 +443,16 @@ impl<F: Face> User<F> {
         let picks = if is_short { &picks[..1] } else { &picks };
         note(format_args!("call {}", entry.name));
         let model = |data: &[Data]| model::call(&entry.name, data);
-        self.apply(home, &parameters, picks, model, |args| {
-            let results = F::call(&home.ctx, entry, args)?;
-            F::sync(&home.ctx)?; // A call on a GPU can fail later.
-            Ok(results)
+        // Others start kernels only for some values.
+        let late = mistake < 128 && ["divide", "paint", "replicate"].contains(&&*entry.name);
+        self.apply(home, &parameters, picks, late, model, |args| {
+            F::call(&home.ctx, entry, args)
         });
     }
 
     /// Uploads an array, or makes a record, a sum or an array of records.
     fn make(&mut self, home: &Arc<Home<F>>, ty: usize, picks: [u8; 4]) {
-        let types = F::program(F::library(&home.ctx)).types();
+        let types = F::program(home.library).types();
         let ty = &types[ty % types.len()];
         let structure = match &ty.kind {
             TypeKind::Array(array) => {
@@ -403,7 +470,7 @@ impl<F: Face> User<F> {
         let parts: Vec<_> = match structure {
             Structure::Sum(sum) => {
                 let chosen = &sum.variants[picks[3] as usize % sum.variants.len()];
-                variant = Some(chosen.name.clone());
+                variant = Some(chosen);
                 chosen.payload.iter().map(|&ty| (ty, false)).collect()
             }
             Structure::Record(record) => types(&record.fields),
@@ -411,14 +478,15 @@ impl<F: Face> User<F> {
             _ => return,
         };
         let is_array = ty.as_record_array().is_some();
-        note(format_args!("make {} {variant:?}", ty.name));
+        let name = variant.map(|variant| variant.name.clone());
+        note(format_args!("make {} {name:?}", ty.name));
         let model = |data: &[Data]| match data {
             [a, b] if is_array && a.ints().len() != b.ints().len() => Err(vec![Class::Shapes]),
-            _ => Ok(vec![Data::Opaque(variant.clone(), data.to_vec())]),
+            _ => Ok(vec![Data::Opaque(name.clone(), data.to_vec())]),
         };
-        self.apply(home, &parts, &picks, model, |args| {
+        self.apply(home, &parts, &picks, false, model, |args| {
             let parts: Vec<_> = args.iter().map(|(slot, _)| &slot.value).collect();
-            Ok(vec![F::compose(&home.ctx, ty, variant.as_deref(), &parts)?])
+            Ok(vec![F::compose(&home.ctx, ty, variant, &parts)?])
         });
     }
 }
