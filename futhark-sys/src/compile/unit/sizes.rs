@@ -46,12 +46,6 @@ pub(super) fn write<'a>(
         Kind::Assign { target, .. } if target.name().is_none() => Some(self::target(statement)?.1),
         _ => None,
     }));
-    let members = || source.structs.values().flat_map(|tokens| tokens.windows(3));
-    let short = members().filter_map(|member| match *member {
-        ["int" | "int32_t", name, ";"] => Some(name),
-        _ => None,
-    });
-    let short = BTreeSet::from_iter(short);
     let flow = |function| Flow::of(function, &fields, offsets);
     let mut flows = Vec::from_iter(functions.iter().map(flow));
     // What a task needs, its caller passes, with the counterpart.
@@ -60,14 +54,14 @@ pub(super) fn write<'a>(
     while count != before {
         before = std::mem::take(&mut count);
         for flow in &mut flows {
-            flow.need(&needed, &short, version)?;
+            flow.need(&needed, version)?;
             flow.find_checked(&checked);
             needed.extend(fields.intersection(&flow.needed));
             checked.extend(fields.intersection(&flow.checked));
             count += flow.needed.len() + flow.checked.len();
         }
     }
-    for member in members() {
+    for member in source.structs.values().flat_map(|tokens| tokens.windows(3)) {
         if let ["int64_t", name, end @ ";"] = *member
             && checked.contains(name)
         {
@@ -148,27 +142,16 @@ impl<'a, 'f> Flow<'a, 'f> {
     }
 
     /// Adds the variables on which sizes and the fields depend to `needed`.
-    fn need(
-        &mut self,
-        fields: &BTreeSet<&'a str>,
-        short: &BTreeSet<&str>,
-        version: &Version,
-    ) -> Result<(), Error> {
+    fn need(&mut self, fields: &BTreeSet<&'a str>, version: &Version) -> Result<(), Error> {
         self.open.extend(fields);
         while let Some(name) = self.open.pop() {
             match self.types.get(name) {
                 Some(&"int64_t") if self.needed.insert(name) => {
-                    let values = Vec::from_iter(self.values(name));
-                    values
-                        .into_iter()
-                        .for_each(|value| value.names(&mut self.open));
+                    let values = self.definitions.get(name).into_iter().flatten();
+                    values.for_each(|value| value.names(&mut self.open));
                 }
-                // The scheduler counts with 32 bits, as histograms do.
-                None | Some(&"int64_t") => {}
-                Some(&"int32_t")
-                    if self
-                        .values(name)
-                        .all(|value| self.has_32_bits(value, short)) => {}
+                // Numbers of the scheduler, and of the program, have 32 bits.
+                None | Some(&("int64_t" | "int32_t")) => {}
                 Some(_) => {
                     let why = "a size depends on it, and its type is not one of a size";
                     return Err(Error::unsupported(version, name, why));
@@ -178,37 +161,12 @@ impl<'a, 'f> Flow<'a, 'f> {
         Ok(())
     }
 
-    /// The expressions that a variable or a field is assigned.
-    fn values(&self, name: &str) -> impl Iterator<Item = &'f Expr<'a>> {
-        self.definitions.get(name).into_iter().flatten().copied()
-    }
-
-    /// Whether a value has 32 bits, as these fields: a size that loses bits would be another one.
-    fn has_32_bits(&self, value: &Expr<'a>, short: &BTreeSet<&str>) -> bool {
-        let is_short = |ty: &&str| ["int32_t", "uint32_t", "int"].contains(ty);
-        match &value.kind {
-            expr::Kind::Name => self.types.get(value.text).is_some_and(is_short),
-            // smax32(a, b), sext_i64_i32(a)
-            expr::Kind::Call(function, _) => function.ends_with("32"),
-            expr::Kind::Member(_, _, field) => short.contains(field),
-            expr::Kind::Cast(ty, _) => ty.iter().any(is_short),
-            // ((int32_t *) mem.mem)[i]
-            expr::Kind::Index(parts) => self.has_32_bits(&parts[0], short),
-            expr::Kind::Operation("?", parts) => {
-                parts[1..].iter().all(|part| self.has_32_bits(part, short))
-            }
-            expr::Kind::Operation(_, parts) => {
-                parts.iter().all(|part| self.has_32_bits(part, short))
-            }
-            _ => value.constant().is_some(),
-        }
-    }
-
     /// Adds the variables that are computed from products, sums, checked variables and these fields.
     fn find_checked(&mut self, fields: &BTreeSet<&'a str>) {
         self.checked.extend(fields);
         for name in &self.needed {
-            if !self.values(name).all(|value| value.is_plain(&self.checked)) {
+            let mut values = self.definitions.get(name).into_iter().flatten();
+            if !values.all(|value| value.is_plain(&self.checked)) {
                 self.checked.insert(name);
             }
         }
