@@ -223,6 +223,19 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_checked_when_functions_have_returned_them() {
+        let call = "if (futrts_g(ctx, &n_5) != 0) {\n        goto cleanup;\n    }";
+        let offset =
+            "int64_t offs_3 = (int64_t) 0;\n    int64_t place_4 = offs_3;\n    offs_3 += n_5;";
+        let called = "int futrts_g(struct futhark_context *ctx, int64_t *n_1)\n{\n}\n";
+        let statements = with(&format!("int64_t n_5;\n    {call}\n    {offset}"));
+        let text = checked(&(called.to_owned() + &statements)).unwrap();
+        let check = text.find("FUT_REFUSE_IF(n_5 < 0, FUT_NEGATIVE_PART)");
+        assert!(text.find("if (futrts_g(") < check, "{text}");
+        assert!(check < text.find("int64_t offs_3"), "{text}");
+    }
+
+    #[test]
     fn a_copy_on_a_gpu_stays_in_its_memory() {
         let copy = |name: &str| {
             let line = format!(

@@ -106,8 +106,17 @@ fn place<'s, 'a>(block: &'s [Statement<'a>], parts: &[&Expr<'a>]) -> &'s Stateme
     let sets_part = |statement: &Statement<'a>| {
         let mut found = false;
         statement.visit(&mut |inner| {
-            let name = inner.set().map(|(name, ..)| name);
-            found |= name.is_some_and(|name| parts.iter().any(|part| part.mentions(name)));
+            let own = match inner.kind {
+                Kind::Declare { name, .. } => Some(name),
+                _ => inner.set().map(|(name, ..)| name),
+            };
+            // A function of the program returns its results through addresses.
+            let addresses = inner
+                .parts()
+                .into_iter()
+                .filter_map(|part| part.operands("&"));
+            let mut names = addresses.filter_map(|of| of[0].name()).chain(own);
+            found |= names.any(|name| parts.iter().any(|part| part.mentions(name)));
         });
         found
     };
