@@ -155,7 +155,7 @@ fn lend(backend: Backend, calls: &dyn Fn()) {
     let mut lent: *mut c_void = ptr::null_mut();
     let out = [(&raw mut lent).cast::<c_void>()];
     // SAFETY: the context lives, and `out` has a valid pointer for one pointer.
-    let status = unsafe { table.enter.unwrap()(table.lend, context, out.as_ptr(), ptr::null()) };
+    let status = unsafe { table.enter.unwrap()(table.lend, 0, context, out.as_ptr(), ptr::null()) };
     assert_eq!(status, 0);
     calls();
     // SAFETY: the context was lent on this thread.

@@ -37,7 +37,7 @@ const fn of(
 const PLANTED: &[Planted] = &[
     of("product", "s/bool valid = a >= 0 && b >= 0 &&/bool valid = true ||/", "hostile_on_c", "concat_columns"),
     of("product of negative sizes", "s/bool valid = a >= 0 && b >= 0 &&/bool valid =/", "sizes_on_c", ""),
-    of("length of a concatenation", "s/if \\([^\\n]* < 0[^\\n]*\\) \\{(\\n *err = fut_refuse_length)/if (0) {\\1/g", "hostile_on_c", "concat_last"),
+    of("length of a concatenation", "s/FUT_REFUSE_IF\\([^\\n]*, FUT_NEGATIVE_PART\\)/(void)0;/g", "hostile_on_c", "concat_last"),
     of("product in a type", "s/return __builtin_mul_overflow\\(a, b, &product\\);/return false;/", "hostile_on_c", "square_index"),
     of("start of a backward slice", "s/end < start && \\(start >= length \\|\\| end < -1\\)/false/", "hostile_on_c", "s_slice"),
     of("start of a slice that is a size", "s/: start < end && start < 0;/: false;/", "hostile_on_c", "s_size_slice"),
@@ -78,10 +78,12 @@ n=0
 for argument do
     shift
     case $argument in
-    -iquote/*) from=${{argument#-iquote}} option=-iquote file= ;;
-    /*.c) from=${{argument%/*}} option= file=/${{argument##*/}} ;;
+    /*.c) from=${{argument%/*}} file=/${{argument##*/}} ;;
+    /*) from=$argument file= ;;
     *) from= ;;
     esac
+    # The other folder with headers has none of ours.
+    [ -n "$file" ] || [ -e "$from/fut_sizes.h" ] || from=
     if [ -n "$from" ]; then
         n=$((n + 1))
         mkdir "$copy/$n" && cp -r "$from"/*.[ch] "$copy/$n"
@@ -89,7 +91,7 @@ for argument do
         cp "$from"/*.def "$copy/$n" 2>/dev/null
         sed -Ezi '{}' "$copy/$n"/*.[ch]
         diff -rq "$from" "$copy/$n" | grep -q '^Files' && echo changed >>"$0.changed"
-        argument=$option$copy/$n$file
+        argument=$copy/$n$file
     fi
     set -- "$@" "$argument"
 done
