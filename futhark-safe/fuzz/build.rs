@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-env-changed=FUTHARK_LIBOPENCL");
     let fuzzed = std::env::var_os("CARGO_CFG_FUZZING").is_some();
     let hardened = PathBuf::from(std::env::var("OUT_DIR")?).join("hardened");
-    // The header of a hardened library is that of the first one, which has `set_num_threads`.
+    // A hardened library has the header of its first backend, which has `set_num_threads`.
     let mut backends = vec![Backend::Multicore, Backend::C];
     if std::env::var_os("CUDA_HOME").is_some() {
         backends.push(Backend::Cuda);

@@ -194,7 +194,7 @@ struct fut_context {
   uint32_t number;               // of the running call
   uint64_t outcomes;             // so far
   struct fut_calls calls;        // since the last outcome
-  struct fut_calls checking;     // those of them with kernels that check the program
+  struct fut_calls checking;     // the subset with kernels that check the program
   struct fut_calls suspects[2];  // of `failures`
 #endif
   struct fut_failure failures[2];  // of the last failed call; texts are malloc'ed

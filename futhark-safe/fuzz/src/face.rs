@@ -65,7 +65,7 @@ pub enum Part<'a> {
     Element(i64),
 }
 
-/// An interface. Operations of values are those of the context that they belong to.
+/// An interface. Operations of values run in the context of the value.
 pub trait Face: Sized + 'static {
     type Library: Send + Sync;
     type Context: Send + Sync;

@@ -49,7 +49,7 @@ struct Home<F: Face> {
     /// Whether a call that can lose the context has started, and whether one has lost it.
     losing: AtomicBool,
     lost: AtomicBool,
-    /// On a GPU: for each wait, whether pending work has failed. The number of a pending value is that of the next wait.
+    /// On a GPU: for each wait, whether pending work has failed. A pending value has the number of the next wait.
     waits: Mutex<Vec<bool>>,
 }
 

@@ -128,7 +128,7 @@ impl<'a> Layouts<'a> {
         idents.flat_map(|ident| self.arrays(ident).map(|(_, array)| array))
     }
 
-    /// Whether the components of `array` are those of `elem` with the dimensions of the array.
+    /// Whether `array` has the components of `elem`, with the dimensions of the array.
     pub(in crate::compile) fn is_array_of(&self, array: &Type, elem: &Type) -> bool {
         self.consists_of(array, self.components(elem.c_ident()), array.rank())
     }
@@ -148,7 +148,7 @@ impl<'a> Layouts<'a> {
     /// A sum has a rule only for its tag, because its variants share the other components in an order that
     /// only the compiler knows.
     ///
-    /// The coverage is full where a constructor accepts any components that obey the rules: that of a record takes any parts,
+    /// The coverage is full where a constructor accepts any components that obey the rules: for a record any parts,
     /// `zip` compares the outer dimensions, as the rules do, and a scalar in a payload can be anything. Compiled
     /// programs compare the sizes in such values before they rely on them, because constructors do not.
     pub(in crate::compile) fn rules(&self, ty: &Type) -> (Vec<Rule>, Coverage) {

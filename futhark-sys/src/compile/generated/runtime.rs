@@ -171,12 +171,13 @@ fn unknown_section(file: &str, lines: usize, hash: &str) -> String {
     format!("{file}: {lines} lines that are not known (SHA-256 {hash}); known are{known}")
 }
 
-/// Makes changes, whose places do not overlap.
+/// Makes changes, whose places do not overlap. Those at one place keep their order.
 pub(in crate::compile) fn changed(text: &str, mut changes: Vec<Replacement>) -> String {
     changes.sort_by_key(|(place, _)| place.start);
     let mut changed = String::with_capacity(text.len() + text.len() / 8);
     let mut end = 0;
     for (place, new) in changes {
+        debug_assert!(end <= place.start, "changes overlap");
         changed += &text[end..place.start];
         changed += &new;
         end = place.end;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::compile::generated::runtime::changed;
 use crate::compile::generated::token::place;
 
 pub(super) struct Edits<'a> {
@@ -55,14 +56,6 @@ impl<'a> Edits<'a> {
         // At one place, what belongs to the text in front of it comes first.
         self.list
             .sort_by_key(|(place, with)| (place.start, !with.starts_with('\n'), place.end));
-        let mut text = String::with_capacity(self.file.len() * 5 / 4);
-        let mut end = 0;
-        for (place, with) in self.list {
-            debug_assert!(end <= place.start, "edits overlap");
-            text += &self.file[end..place.start];
-            text += &with;
-            end = place.end;
-        }
-        text + &self.file[end..]
+        changed(self.file, self.list)
     }
 }
