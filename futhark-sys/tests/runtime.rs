@@ -27,8 +27,9 @@ struct Generated {
 }
 
 impl Generated {
-    fn by(compiler: &Compiler, backend: &str) -> Generated {
-        let folder = support::folder(&format!("runtime-{backend}"));
+    /// `name` is the folder: tests run at once.
+    fn by(compiler: &Compiler, backend: &str, name: &str) -> Generated {
+        let folder = support::folder(name);
         let (source, base) = (folder.join("program.fut"), folder.join("out"));
         fs::write(&source, PROGRAM).unwrap();
         let mut command = Command::new(compiler.program());
@@ -59,7 +60,7 @@ fn every_section_of_the_installed_compilers_is_known() {
     }
     for compiler in Compiler::all() {
         for backend in ["c", "multicore", "ispc", "opencl", "cuda", "hip"] {
-            let generated = Generated::by(&compiler, backend);
+            let generated = Generated::by(&compiler, backend, "runtime-known-sections");
             let checked = generated.checked(&generated.c);
             // No build supports ispc, so its own statements need not be known.
             let is_known = checked.is_ok()
@@ -117,7 +118,7 @@ fn a_changed_runtime_is_refused_by_section() {
     }
     let compiler = support::compilers().pop().unwrap();
     for [backend, from, to, words] in CHANGES {
-        let generated = Generated::by(&compiler, backend);
+        let generated = Generated::by(&compiler, backend, "runtime-changed");
         assert!(generated.c.contains(from), "{backend}: {from}");
         let refusal = generated.checked(&generated.c.replace(from, to));
         let refusal = refusal
