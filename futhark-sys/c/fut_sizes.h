@@ -118,6 +118,7 @@ static int fut_refuse_because(struct futhark_context *ctx, const char *why);
 #define FUT_CONSTANT_SHAPE "the shape of an array, which is constant in the program, is negative or larger than any memory"
 #define FUT_NEGATIVE_INDEX "an index, which is constant in the program, is negative"
 #define FUT_OUTSIDE "a slice is outside of its array"
+#define FUT_DIVIDED "division by zero: of an index into an array without elements, or of a size"
 
 // For a copy on a GPU: whether an element at PLACE plus a sum of strides is not one of the ROOM elements of the memory.
 static inline bool fut_is_outside(int64_t room, int rank, int64_t place, const int64_t *strides, const int64_t *shape) {

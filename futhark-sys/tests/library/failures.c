@@ -63,6 +63,7 @@ ARRAY(out_of_memory, i64_1d, int64_t, 1, (int64_t n), n, 7)
 SCALAR(out_of_memory_in_map, int64_t, (int64_t bad, int64_t size), 4000, bad, size)
 SCALAR(sizes_in_function, int64_t, (int64_t bad, int64_t size), 4000, bad, size)
 SCALAR(at_index, int32_t, (i32s xs, int64_t n, int64_t m, int64_t i, int64_t j), xs, n, m, i, j)
+ARRAY(rotated_slice, i64_1d, int64_t, 1, (i64s xs, int64_t k), xs, k)
 ARRAY(backwards, i32_1d, int32_t, 1, (i32s xs, int64_t i, int64_t j), xs, i, j)
 
 static const int32_t four[4] = {1, 2, 3, 4};
@@ -166,6 +167,17 @@ static void kills_out_of_memory_in_map(void) {
   KILLS(out_of_memory_in_map(3999, POWER(50)), out_of_memory_in_map(-1, 8), 8002000);
 }
 
+static i64s rotated_numbers(int64_t n) {
+  static const int64_t all[6] = {1, 2, 3, 4, 5, 6};
+  return futhark_new_i64_1d(ctx, all, n);
+}
+static void kills_rotated_slice(void) {
+  KILLS(rotated_slice(rotated_numbers(0), 256), rotated_slice(rotated_numbers(6), 1), 6021);
+  new_context();
+  CHECK(FAILS(rotated_slice(rotated_numbers(0), 256)) == FUTHARK_PROGRAM_ERROR);
+  OK(futhark_context_sync(ctx));
+}
+
 static void kills_sizes_in_function(void) {
   KILLS(sizes_in_function(0, -5), sizes_in_function(-1, 8), 26233440000);
   KILLS(sizes_in_function(3999, POWER(62)), sizes_in_function(-1, 8), 26233440000);
@@ -260,6 +272,6 @@ CASES(HARDENED(kills_huge_scatter), HARDENED(kills_huge_size), HARDENED(kills_hu
       HARDENED(kills_min_by_minus_one), HARDENED(kills_min_by_minus_one_in_map),
       HARDENED(kills_negative_size), HARDENED_ON_MULTICORE(kills_negative_size_in_map), HARDENED(kills_negative_sizes),
       HARDENED(kills_negative_units), HARDENED(kills_out_of_memory),
-      HARDENED_ON_MULTICORE(kills_out_of_memory_in_map), HARDENED(kills_sizes_in_function),
+      HARDENED_ON_MULTICORE(kills_out_of_memory_in_map), HARDENED(kills_rotated_slice), HARDENED(kills_sizes_in_function),
       HARDENED(kills_wrapping_size), HARDENED(wait_of_lost_context), HARDENED_ON_MULTICORE(parallel_failure), HARDENED(one_value_twice),
       HARDENED(part_consumed), BOTH(refused_call_consumes_nothing))

@@ -15,6 +15,7 @@ module negative_units_program = import "../../../programs/kills/negative_units"
 module out_of_memory_program = import "../../../programs/kills/out_of_memory"
 module out_of_memory_in_map_program = import "../../../programs/kills/out_of_memory_in_map"
 module parallel_program = import "../../../programs/errors/parallel"
+module rotated_slice_program = import "../../../programs/kills/rotated_slice"
 module sizes_in_function_program = import "../../../programs/kills/sizes_in_function"
 module wrapping_size_program = import "../../../programs/kills/wrapping_size"
 
@@ -40,6 +41,7 @@ entry negative_units (n: i64) : [][]i32 = negative_units_program.squared n
 entry out_of_memory (n: i64) (x: i64) : []i64 = out_of_memory_program.fill n x
 entry out_of_memory_in_map (n: i64) (bad: i64) (size: i64) : i64 =
   out_of_memory_in_map_program.one_bad n bad size
+entry rotated_slice (xs: []i64) (k: i64) : []i64 = rotated_slice_program.rotated xs k
 entry sizes_in_function (n: i64) (bad: i64) (size: i64) : i64 =
   sizes_in_function_program.one_bad n bad size
 entry at_index [k] (xs: [k]i32) (n: i64) (m: i64) (i: i64) (j: i64) : i32 = wrapping_size_program.at xs n m i j

@@ -62,6 +62,7 @@ fn with_rules(
         }
         constants::write_constants(function, &mut edits);
         launches::write(function, version, &mut edits)?;
+        divisions::write(function, &mut edits);
         let mut bounds = Bounds::of(function);
         for statement in function.statements() {
             bounds.write(statement, &mut edits);

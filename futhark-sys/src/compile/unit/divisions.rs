@@ -3,11 +3,14 @@
 //! A division by zero, or of the smallest number by -1, ends the process. The functions that divide for the program
 //! and for its sizes (`sdiv64` and the like) are in the runtime, which gets a comparison (`runtime/edits.txt`) and has no other
 //! divisor that can be 0 or -1. Outside of it every divisor of integers must be a constant, so an unknown one is an error.
+//!
+//! The compiler loses some checks of indices that it divides: `(rotate k xs)[5::-1]` of an array without elements.
 
 use std::collections::BTreeMap;
 
 use futhark_manifest::Version;
 
+use super::edits::Edits;
 use crate::compile::error::Error;
 use crate::compile::generated::Source;
 use crate::compile::generated::expr::{self, Expr};
@@ -36,6 +39,29 @@ pub(super) fn check(function: &Function<'_>, version: &Version) -> Result<(), Er
     });
     division.map_or(Ok(()), |division| refuse(division, version))
 }
+
+/// Makes a division by zero an error of the call, where the value is one division; the comparison in the runtime would lose
+/// the context. The program compares its own divisors before.
+pub(super) fn write<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
+    for statement in function.statements() {
+        let Kind::Declare {
+            value: Some(value), ..
+        } = &statement.kind
+        else {
+            continue;
+        };
+        let parts = DIVIDING.iter().find_map(|name| value.arguments(name));
+        if let Some([_, divisor]) = parts
+            && divisor.constant().is_none_or(|divisor| divisor == 0)
+        {
+            let check = format!("FUT_REFUSE_IF({} == 0, FUT_DIVIDED)", divisor.text);
+            edits.before(statement.text, &check);
+        }
+    }
+}
+
+/// The functions that divide sizes and indices.
+const DIVIDING: [&str; 4] = ["sdiv64", "smod64", "squot64", "srem64"];
 
 /// Checks that there are no divisions outside of the runtime and the functions of the program.
 pub(super) fn check_rest(source: &Source<'_>, version: &Version) -> Result<(), Error> {
@@ -123,5 +149,18 @@ mod tests {
             let error = check("int64_t x", code).expect_err(code);
             error.refuses_a_form_of_0_26_1(&[&format!("`{division}`")]);
         }
+    }
+
+    #[test]
+    fn a_division_of_an_index_by_zero_is_an_error_of_the_call() {
+        let text = "int futrts_f(struct futhark_context *ctx, int64_t n_1)\n{\n    int64_t i_2 = smod64(x_3, n_1);\n    \
+             int64_t j_4 = squot64(x_3, (int64_t) 8);\n}\n";
+        let (source, version) = (Source::read(text), Version::new("0.26.1"));
+        let functions = functions(&source, &version, is_of_program).unwrap();
+        let mut edits = Edits::of(text);
+        write(&functions[0], &mut edits);
+        let line = "    int64_t i_2 = smod64";
+        let check = format!("    FUT_REFUSE_IF(n_1 == 0, FUT_DIVIDED)\n{line}");
+        assert_eq!(edits.apply(), text.replace(line, &check));
     }
 }
