@@ -347,7 +347,7 @@ pub(super) unsafe fn read_to(
     let input = [array.value(READ)?.cast_const(), (&raw const later).cast()];
     // SAFETY: T; V; the caller promises that `to` is large enough; S: it is written when this
     // returns, or when the batch has ended.
-    unsafe { core.run(READ, values, &[to.cast()], &input, [array.serial()], batch) }.map(drop)
+    unsafe { core.run(READ, values, &[to.cast()], &input, [array.outcome()], batch) }.map(drop)
 }
 
 /// All elements, in row-major order.
@@ -437,7 +437,7 @@ pub(crate) fn index(
     // SAFETY: T; V; there are as many indices as dimensions, and eight bytes for the result;
     // T: outside of the array the C function reads nothing and fails; S: the element is
     // written when this returns.
-    let called = unsafe { core.run("index", index, &out, &input, [array.serial()], None) };
+    let called = unsafe { core.run("index", index, &out, &input, [array.outcome()], None) };
     if let Err(error) = called {
         return Err(leak_if_lost(core.table(), place, error));
     }
@@ -540,7 +540,7 @@ impl<T: Element> Host<T> {
         let core = Arc::clone(self.array.core());
         let mut event = Copied::default();
         let mut locked = core.locked();
-        locked.expect_valid([self.array.serial()])?;
+        locked.expect_valid([self.array.outcome()])?;
         // Should anything below unwind, no elements are left: their memory is freed with the original
         // when a copy has taken its place.
         let original = mem::replace(
@@ -671,7 +671,7 @@ fn ready(array: &Handle, operation: &'static str) -> Result<()> {
         return Ok(());
     }
     let mut locked = array.core().locked();
-    locked.expect_valid([array.serial()])?;
+    locked.expect_valid([array.outcome()])?;
     locked.wait(operation)
 }
 

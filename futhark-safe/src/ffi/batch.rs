@@ -23,6 +23,7 @@ use futhark_manifest::ElemType;
 use super::array::{complete, create_from, expect_length, length_of, read_to};
 use super::buffer::try_vec;
 use super::context::{Core, READ, Transfers};
+use super::progress::verdicts;
 use super::sync::{Arc, Mutex, PoisonError, lock};
 use super::trace::expect_none_held;
 use super::value::Handle;
@@ -195,7 +196,7 @@ impl<'env> Batch<'env> {
             valid: Ok(()),
         };
         let mut at_rest = true;
-        if let Some(serials) = self.transfers.take() {
+        if let Some(outcomes) = self.transfers.take() {
             let mut locked = self.core.locked_at_once();
             ended.waited = locked.wait("batch");
             if let Err(error) = &ended.waited
@@ -204,11 +205,7 @@ impl<'env> Batch<'env> {
                 at_rest = locked.drain();
             }
             // Another thread's wait can have failed before this one.
-            for serial in serials {
-                let progress = locked.progress();
-                ended.valid = ended.valid.and(progress.verdicts([serial]));
-                progress.release(serial);
-            }
+            ended.valid = verdicts(&outcomes);
         }
         mem::forget(no_panic);
         if !at_rest {

@@ -8,7 +8,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_CONSUMES, FUT_FIRST_TYPE};
 
 use super::array::describe;
 use super::context::{Core, Failed, Locked};
-use super::progress::Serial;
+use super::progress::Pending;
 use super::sync::Arc;
 use super::trace::{self, Copied};
 use super::value::{Handle, returned};
@@ -51,31 +51,33 @@ impl Input<'_> {
         }
     }
 
-    /// The pointer for C. Null: the call refuses the argument, and `Core::refusal` tells why.
-    #[inline]
-    fn pointer(&self, core: &Core, slot: &c::Slot) -> *const c_void {
-        match self {
-            Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
-                ptr::from_ref(&scalar.bytes).cast()
-            }
-            Input::Scalar(_) => ptr::null(),
-            _ => self.value_pointer(core, slot),
-        }
-    }
-
-    #[inline(never)] // One test finds scalars, where the compiler would make a table of jumps.
-    fn value_pointer(&self, core: &Core, slot: &c::Slot) -> *const c_void {
+    /// The pointer for C of argument `i`.
+    #[inline(never)] // The caller finds scalars by one test, where the compiler would make a table of jumps.
+    fn pointer(&self, core: &Core, function: &c::Function, i: usize) -> Result<*const c_void> {
+        let slot = &function.inputs()[i];
+        let what = || match function.is_entry_point() || function.inputs().len() > 1 {
+            true => format!("argument {i}"),
+            // A method of the value, such as a field.
+            false => "the value".to_owned(),
+        };
+        let label = || function.label();
         let handle = match self {
-            Input::Scalar(_) => return ptr::null(),
-            Input::Observed(_) if slot.flags & FUT_CONSUMED != 0 => return ptr::null(),
+            Input::Scalar(scalar) => {
+                let got = scalar.elem as u32;
+                return Err(core.wrong_type(label(), &what(), slot.type_, got));
+            }
             Input::Observed(handle) => handle,
             Input::Consumed(handle) => handle,
             Input::ConsumedByMut(handle) => &**handle,
         };
-        match handle.live() {
-            Some(value) if handle.is_of(core, type_of(slot)) => value.as_ptr(),
-            _ => ptr::null(),
+        let value = handle.expect(core, type_of(slot), label, what)?;
+        if slot.flags & FUT_CONSUMED != 0 && matches!(self, Input::Observed(_)) {
+            let message = format!(
+                "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
+            );
+            return Err(Error::invalid(label(), message));
         }
+        Ok(value)
     }
 }
 
@@ -206,7 +208,15 @@ impl Core {
         }
         let (arguments, copies) = (&mut lists.arguments[..inputs.len()], lists.copies);
         let places = &mut lists.places[..outputs.len()];
-        core.check_inputs(function, inputs, arguments)?;
+        let pairs = arguments.iter_mut().zip(&*inputs);
+        for (i, ((argument, input), slot)) in pairs.zip(function.inputs()).enumerate() {
+            *argument = match input {
+                Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
+                    ptr::from_ref(&scalar.bytes).cast()
+                }
+                _ => input.pointer(core, function, i)?,
+            };
+        }
         let consumes = function.raw().flags & FUT_CONSUMES != 0;
         let mut has_values = false;
         let results = places.iter_mut().zip(outputs.iter_mut());
@@ -228,7 +238,7 @@ impl Core {
         let _span = trace::call(core.table(), label, || handles().map(describe));
 
         let mut locked = core.locked();
-        locked.expect_valid(handles().map(Handle::serial))?;
+        locked.expect_valid(handles().map(Handle::outcome))?;
         // SAFETY: T and L. The number and types of all arguments are the function's: scalars point to
         // eight bytes, values are live (V) and belong to this context, and each result has a place of its
         // type.
@@ -251,51 +261,6 @@ impl Core {
             spend(&mut locked, number, inputs, received.is_err());
         }
         received
-    }
-
-    /// Checks all arguments, and writes their pointers for C.
-    #[inline]
-    fn check_inputs(
-        &self,
-        function: &c::Function,
-        inputs: &[Input<'_>],
-        arguments: &mut [*const c_void],
-    ) -> Result<()> {
-        for ((argument, input), slot) in arguments.iter_mut().zip(inputs).zip(function.inputs()) {
-            *argument = input.pointer(self, slot);
-            if argument.is_null() {
-                return Err(self.refusal(function, inputs));
-            }
-        }
-        Ok(())
-    }
-
-    /// The error about the first argument without a [pointer](Input::pointer).
-    #[cold]
-    fn refusal(&self, function: &c::Function, inputs: &[Input<'_>]) -> Error {
-        let mut slots = inputs.iter().zip(function.inputs()).enumerate();
-        let refused = slots.find(|(_, (input, slot))| input.pointer(self, slot).is_null());
-        let (i, (input, slot)) = refused.expect("an argument was refused");
-        let what = || match function.is_entry_point() || inputs.len() > 1 {
-            true => format!("argument {i}"),
-            // A method of the value, such as a field.
-            false => "the value".to_owned(),
-        };
-        let label = || function.label();
-        let checked = match (input, input.handle()) {
-            (Input::Scalar(scalar), _) => {
-                let got = scalar.elem as u32;
-                Err(self.wrong_type(label(), &what(), slot.type_, got))
-            }
-            (_, Some(handle)) => handle.expect(self, type_of(slot), label, what),
-            (_, None) => Ok(ptr::null_mut()),
-        };
-        checked.err().unwrap_or_else(|| {
-            let message = format!(
-                "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
-            );
-            Error::invalid(label(), message)
-        })
     }
 
     fn type_name(&self, number: u32) -> &'static str {
@@ -336,16 +301,18 @@ unsafe fn receive(
     outputs: &mut [&mut Output],
 ) -> Result<()> {
     // Parts of values, or values made of them, are complete when those are.
-    let serials = inputs.iter().filter_map(Input::handle).map(Handle::serial);
-    let serial = serials.fold(locked.pending(), Serial::max);
+    let pending = locked.pending();
+    let outcomes = inputs.iter().filter_map(Input::handle).map(Handle::outcome);
+    let number = |outcome: &&Pending| outcome.as_ref().map(|outcome| outcome.number);
+    let outcome = outcomes.chain([&pending]).max_by_key(number);
     let mut received = Ok(());
     for output in outputs.iter_mut().filter(|output| output.is_value()) {
         match returned(output.place, || function.label().into()) {
             Ok(value) => {
-                locked.progress().hold(serial);
                 let (core, ty) = (Arc::clone(core), output.ty - FUT_FIRST_TYPE);
+                let outcome = outcome.cloned().flatten();
                 // SAFETY: the caller promises it.
-                output.handle = Some(unsafe { Handle::new(core, value, ty, serial) });
+                output.handle = Some(unsafe { Handle::new(core, value, ty, outcome) });
             }
             Err(error) => received = Err(error),
         }

@@ -3,8 +3,6 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use futhark_sys::table as c;
-
 use super::context::{Core, Locked, PLAIN, number_of};
 use super::sync::{Arc, thread};
 use super::table::required;
@@ -78,7 +76,6 @@ impl<'a> Lent<'a> {
     /// Releases a value of type `types()[ty]`: returns its pointer, which the caller must free.
     pub(crate) fn release(&mut self, value: Handle, ty: u32) -> Result<*mut c_void> {
         let pointer = self.pointer(&value, ty)?;
-        self.locked.progress().release(value.serial());
         value.forget();
         Ok(pointer)
     }
@@ -96,10 +93,9 @@ impl<'a> Lent<'a> {
             return Err(Error::new(ErrorKind::Backend, Self::OPERATION, message));
         };
         // The last call has lent the context.
-        let serial = self.locked.pending();
-        self.locked.progress().hold(serial);
+        let outcome = self.locked.pending();
         // SAFETY: V: the caller promises it.
-        Ok(unsafe { Handle::new(Arc::clone(self.core), value, ty, serial) })
+        Ok(unsafe { Handle::new(Arc::clone(self.core), value, ty, outcome) })
     }
 
     /// Takes the context back after the last C call. Returns a failure that the calls left in it, or
@@ -120,7 +116,7 @@ impl<'a> Lent<'a> {
         // Another type can only be the mistake of a hand-written `HasArray`.
         let what = || "the value".to_owned();
         let pointer = handle.expect(self.core, ty, || Self::OPERATION, what)?;
-        self.locked.expect_valid([handle.serial()])?;
+        self.locked.expect_valid([handle.outcome()])?;
         Ok(pointer)
     }
 
@@ -148,10 +144,8 @@ impl<'a> Lent<'a> {
         let take_back = required(self.core.table().raw().take_back);
         // SAFETY: T and L; the context was lent.
         let status = unsafe { take_back(self.core.context(), code) };
-        match status as u32 {
-            c::FUT_OK => Ok(()),
-            _ => Err(self.locked.failed(status, Self::OPERATION.into()).error),
-        }
+        let ended = self.locked.ended(status, || Self::OPERATION.into());
+        ended.map_err(Error::from)
     }
 }
 

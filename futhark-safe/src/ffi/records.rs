@@ -95,7 +95,7 @@ pub(crate) fn set_value(array: &mut Handle, indices: &[i64], value: &Handle) -> 
 
     let mut copied = Copied::default();
     let mut locked = core.locked();
-    locked.expect_valid([array.serial(), value.serial()])?;
+    locked.expect_valid([array.outcome(), value.outcome()])?;
     if make_unique(&mut locked, array, || OPERATION.into())? {
         locked.count_copy("set", ty.name());
         copied.0 = Some(OPERATION);
@@ -198,7 +198,7 @@ pub(crate) fn columns(array: &Handle, field: usize) -> Result<Option<Columns<'_>
     let mut list = List::new(ty, 0);
     let out = [list.columns.as_mut_ptr().cast()];
     // SAFETY: T; V; there is a place for each component.
-    unsafe { core.run(label, columns, &out, &[value], [array.serial()], None) }?;
+    unsafe { core.run(label, columns, &out, &[value], [array.outcome()], None) }?;
     // SAFETY: T: the call has written each column, whose shape lives as long as the value; M.
     list.n = unsafe { length(&list.columns, ty) }?;
     Ok(Some(Columns {
@@ -341,7 +341,7 @@ impl InPlace {
         let locked = unsafe { core.run(NEW, create, &out, &[for_c(shape)], [], None) }?;
         let value = returned(value, || NEW.into())?;
         // SAFETY: T: a successful call returns a new value of the type.
-        let array = unsafe { Handle::new(Arc::clone(core), value, number, 0) };
+        let array = unsafe { Handle::new(Arc::clone(core), value, number, None) };
         drop(locked);
         Ok(Some(InPlace {
             list,

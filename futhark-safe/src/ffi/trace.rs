@@ -105,3 +105,30 @@ pub(crate) fn started(table: &Table, since: std::time::Instant) {
 
 #[cfg(feature = "tracing")]
 const TARGET: &str = "futhark_safe";
+
+#[cfg(all(test, not(loom), feature = "dynamic", debug_assertions))]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use futhark_fake::{Flavour, World, program};
+
+    use super::super::{Core, Lent};
+    use super::*;
+
+    /// Only `with_raw` runs code of the user under the lock.
+    #[test]
+    fn code_of_the_user_under_a_lock_is_a_panic() {
+        let panics = || catch_unwind(expect_none_held).is_err();
+        let world = World::new();
+        world.enter();
+        let core = Core::new(program::table(Flavour::Host), &[]).unwrap();
+        let locked = core.locked();
+        assert!(panics());
+        drop(locked);
+        assert!(!panics());
+        let lent = Lent::new(&core).unwrap();
+        assert!(!panics());
+        drop(lent);
+        assert!(!panics());
+    }
+}

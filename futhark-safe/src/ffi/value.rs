@@ -1,21 +1,12 @@
 //! A value: a pointer of the C side, with its type and its context.
 //!
-//! A call that consumes an argument through `&mut` leaves a spent handle behind: its value is freed
-//! right after the call, so that the result does not share memory with it, and every later use is an
-//! error. [`Handle::live`] is the only access to the pointer: a spent handle has none.
-//!
 //! # Consumption
 //!
 //! A Futhark parameter of unique type (`*[n]i32`) is consumed: the compiled program may write the
-//! result into the argument's memory. In Futhark, the type checker proves that nothing uses the
-//! argument afterwards. The C API has no such check: values share memory without the caller's
-//! knowledge, so overwriting one can change another that is still in use. Sources of sharing are
-//!
-//! * a result that is an argument, or a part of one: `entry identity xs = xs`;
-//! * two results of one call;
-//! * a record, sum or array of records, and the values it was made of or projected to;
-//! * a constant of the program that a call returned;
-//! * memory that the array only borrows ([`borrow`](super::borrow)).
+//! result into the argument's memory. Futhark's type checker proves that nothing uses the argument afterwards. The C API
+//! has no such check, and values share memory without the caller's knowledge: a result that is an argument or a part of
+//! one (`entry identity xs = xs`), two results of one call, a record and what it was made of or projected to, a constant
+//! of the program, and memory that an array only borrows ([`borrow`](super::borrow)).
 //!
 //! The generated runtime counts references to each block of memory, and `is_shared` in the table reads the counts
 //! (`fut_has_other` and `fut_borrow` in `futhark-sys/c/fut_calls.h`). A function of the table gets copies of the arguments that it
@@ -32,11 +23,9 @@
 //! * On GPU backends counts are kept on the host, at the time of the call. Kernels of earlier calls
 //!   that still read the memory run first: a context has one queue, in order.
 //!
-//! A consumed argument that is borrowed mutably stays with the caller, so that a call that is refused
-//! before it starts does not lose it. A call that started, whether it succeeded or failed, may have
-//! overwritten the value: it is freed under the same lock, and the handle is spent. Freeing it
-//! at once matters: a result often has the memory of the argument, and while both existed, the next
-//! call that consumes the result would copy it.
+//! A consumed argument that is borrowed mutably stays with the caller if the call is refused before it starts. A call that
+//! started may have overwritten it, also if it failed: the value is freed under the same lock, so that a result in its
+//! memory is the only owner for the next call, and the handle is spent. [`Handle::live`] is the only access to the pointer.
 //!
 //! Plain C calls (`plain`) copy nothing; their caller must ensure all this.
 
@@ -48,7 +37,7 @@ use futhark_sys::table::{self as c, FUT_FIRST_TYPE};
 
 use super::buffer::{leak_if_lost, try_vec};
 use super::context::{Core, Locked, NO_WORK, ToFree, Transfers};
-use super::progress::Serial;
+use super::progress::Pending;
 use super::sync::Arc;
 use super::trace;
 use crate::error::{Call, Error, ErrorKind, Result};
@@ -60,7 +49,7 @@ pub struct Handle {
     core: Arc<Core>,
     state: State,
     ty: u32,
-    serial: Serial,
+    outcome: Pending,
 }
 
 #[derive(Clone, Copy)]
@@ -88,13 +77,13 @@ impl Handle {
         core: Arc<Core>,
         value: NonNull<c_void>,
         ty: u32,
-        serial: Serial,
+        outcome: Pending,
     ) -> Handle {
         Handle {
             core,
             state: State::Live(value),
             ty,
-            serial,
+            outcome,
         }
     }
 
@@ -120,20 +109,16 @@ impl Handle {
     }
 
     fn to_free(&self) -> Option<ToFree> {
-        self.live().map(|value| ToFree {
-            value,
-            ty: self.ty,
-            serial: self.serial,
-        })
+        self.live().map(|value| ToFree { value, ty: self.ty })
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.core
     }
 
-    /// The serial of its computation (see `progress`).
-    pub(super) fn serial(&self) -> Serial {
-        self.serial
+    /// What completes or invalidates it (see `progress`).
+    pub(super) fn outcome(&self) -> &Pending {
+        &self.outcome
     }
 
     /// An index into the table's types.
@@ -181,12 +166,6 @@ impl Handle {
             Some(value) => Ok(value.as_ptr()),
             None => Err(self.spent_error(operation(), &what())),
         }
-    }
-
-    /// Whether it is of this context and of type `types()[ty]`.
-    #[inline]
-    pub(super) fn is_of(&self, core: &Core, ty: u32) -> bool {
-        ptr::eq(&*self.core, core) && self.ty == ty
     }
 
     #[inline]
@@ -253,10 +232,14 @@ pub(super) fn returned(
     value: *mut c_void,
     operation: impl FnOnce() -> Call,
 ) -> Result<NonNull<c_void>> {
-    NonNull::new(value).ok_or_else(|| {
-        let message = "the call succeeded, but returned no value";
-        Error::new(ErrorKind::Backend, operation(), message)
-    })
+    let error = || {
+        Error::new(
+            ErrorKind::Backend,
+            operation(),
+            "the call succeeded, but returned no value",
+        )
+    };
+    NonNull::new(value).ok_or_else(error)
 }
 
 /// Makes `handle` the only reference to its memory, by putting a copy in its place if anything
@@ -284,7 +267,7 @@ pub(super) fn make_unique(
     unsafe { locked.call(NO_WORK, duplicate, &out, &[value.cast_const()], &operation) }?;
     let copy = returned(copy, operation)?;
     // SAFETY: T: a successful `duplicate` returns a new, complete value of the same type.
-    let copy = unsafe { Handle::new(Arc::clone(handle.core()), copy, handle.ty(), 0) };
+    let copy = unsafe { Handle::new(Arc::clone(handle.core()), copy, handle.ty(), None) };
     // Drops the original, which `Drop for Locked` (`context`) frees before the lock is released, since this thread holds it.
     *handle = copy;
     Ok(true)
@@ -311,14 +294,13 @@ impl Core {
         let core = Arc::clone(from);
         let mut value: *mut c_void = ptr::null_mut();
         let out = [(&raw mut value).cast()];
-        let serials = uses.into_iter().map(Handle::serial);
+        let outcomes = uses.into_iter().map(Handle::outcome);
         // SAFETY: the caller promises it; `value` is the place of the result.
-        let (mut locked, serial) =
-            unsafe { from.run(operation, call, &out, input, serials, batch) }?;
+        let (_locked, outcome) =
+            unsafe { from.run(operation, call, &out, input, outcomes, batch) }?;
         let value = returned(value, || operation.into())?;
-        locked.progress().hold(serial);
         // SAFETY: T: a successful call returns a new value of the type.
-        Ok(unsafe { Handle::new(core, value, ty, serial) })
+        Ok(unsafe { Handle::new(core, value, ty, outcome) })
     }
 }
 
@@ -387,7 +369,7 @@ pub(crate) fn store(value: &Handle) -> Result<Bytes> {
     let out = [(&raw mut size).cast()];
     // SAFETY: T; V; `size` is the place of the result.
     let (mut locked, _) =
-        unsafe { core.run("store", stored_size, &out, &input, [value.serial()], None) }?;
+        unsafe { core.run("store", stored_size, &out, &input, [value.outcome()], None) }?;
     let mut body: Vec<u8> = try_vec(size, "store")?;
     let out = [body.as_mut_ptr().cast()];
     // SAFETY: T and L; V; the capacity is the size that C returned under the same lock.
