@@ -21,7 +21,7 @@ macro_rules! fixed_files {
 
 /// The name and text of the fixed files that a unit includes.
 pub(in crate::compile) const FIXED_FILES: &[(&str, &str)] = fixed_files! {
-    "futhark_table.h" "fut_settings.def" "fut_hooks.h" "fut_failing.h" "fut_guard.h" "fut_workers.h" "fut_sizes.h"
+    "futhark_table.h" "fut_settings.def" "fut_hooks.h" "fut_pending.h" "fut_failing.h" "fut_guard.h" "fut_workers.h" "fut_sizes.h"
     "fut_devices.h" "fut_config.h" "fut_calls.h" "fut_wrappers.h" "fut_windows.h" "override/assert.h"
     "fut_library.h" "fut_library_contexts.h"
 };
