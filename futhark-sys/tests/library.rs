@@ -176,6 +176,7 @@ fn run_c_clients(backend: Backend) {
     let mut clients = vec![
         client("api", r#""$SOURCES/api.c" -leverything"#),
         client("misuse", r#""$SOURCES/misuse.c" -leverything"#),
+        client("differences", r#""$SOURCES/differences.c" -leverything"#),
         client("failures", r#""$SOURCES/failures.c" -lfailures"#),
         client("elements", r#""$SOURCES/elements.c" -lelements"#),
         client("loaded", paths),
