@@ -57,15 +57,15 @@ FUT_INLINE const int64_t *fut_shape_of(const void *array) {
 
 // Whether there is an error, a failed worker or output, whatever the return code is.
 FUT_INLINE bool fut_disturbed(struct fut_context *c) {
+  bool dead = false;
 #if FUT_MULTICORE
-  if (FUT_UNLIKELY(fut_crew_is_dead(&c->crew)))
-    return true;
+  dead = fut_crew_is_dead(&c->crew);
 #endif
-  return c->ctx->error != NULL || c->text.length != 0;
+  return dead | (c->ctx->error != NULL) | (c->text.length != 0);
 }
 
 // Fetches the pending error of the runtime's context. The hooks have recorded its words and cause (fut_set_error in
-// fut_hooks.h); fut_origin, there too, tells whether it can be that of an earlier call.
+// fut_hooks.h); fut_origin (fut_pending.h) tells whether it can be that of an earlier call.
 static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   struct fut_failure *f = &c->failures[which];
   char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
@@ -305,6 +305,12 @@ static int32_t fut_call_function(const struct fut_table *table, uint32_t number,
 
 // --- The lifetime of a context --------------------------------------------------------------
 
+#if FUT_MULTICORE
+#define FUT_SET_IDLE(c, idle) fut_set_idle(&(c)->ctx->lock, idle);
+#else
+#define FUT_SET_IDLE(c, idle)
+#endif
+
 // Frees a context whose initialisation failed. Takes ownership of `words`.
 static int32_t fut_context_undo(struct fut_context *c, char *words, int32_t status) {
   fut_fail(c, fut_keep_text(words), NULL);
@@ -363,9 +369,7 @@ static int32_t fut_context_start(struct fut_context *c, const struct fut_setting
     return fut_context_undo(c, NULL, FUT_FAILED);
   }
   fut_self.zero = false;
-#if FUT_MULTICORE
-  c->idle_lock = &c->ctx->lock;
-#endif
+  FUT_SET_IDLE(c, true)
   int32_t status = fut_leave(c, 0);
   fut_pop_guard(&fut_guard_here);
   return status;
@@ -416,8 +420,11 @@ static int32_t fut_context_stop(struct fut_context *c) {
 static void fut_context_free(struct fut_context *c) {
   if (c->forks != fut_forks)
     return;  // its threads and the driver's state belong to the parent
-  if (!c->lost && c->ctx != NULL)
-    (void)fut_context_stop(c);
+  if (c->ctx != NULL) {
+    FUT_SET_IDLE(c, false)
+    if (!c->lost)
+      (void)fut_context_stop(c);
+  }
 #if !FUT_TRACKS_MEMORY
   if (c->lost)
     return;  // the driver can still access its memory
@@ -547,6 +554,7 @@ static void fut_end_lending(struct fut_context *c) {
       break;
     }
   __atomic_store_n(&c->crew.lent, 0, __ATOMIC_RELEASE);
+  FUT_SET_IDLE(c, true)
 }
 
 FUT_WRAPPER(fut_lend) {
@@ -560,6 +568,7 @@ FUT_WRAPPER(fut_lend) {
     c->lent_before = fut_self.lent;
     fut_self.lent = c;
     __atomic_store_n(&c->crew.lent, 1, __ATOMIC_RELEASE);
+    FUT_SET_IDLE(c, false)
     *(struct futhark_context **)out[0] = c->ctx;
     FUT_DEVICE_STAYS(c)
   }

@@ -160,12 +160,6 @@ struct fut_calls {
 struct fut_context {
   struct futhark_context *ctx;
   struct futhark_context_config *cfg;
-#if FUT_MULTICORE
-  // The lock by which the generated functions exclude each other. The caller of a wrapper does that already
-  // (futhark_table.h), so wrappers skip it: it would take longer than a short call. Only the calling thread
-  // uses it, never a worker.
-  const pthread_mutex_t *idle_lock;
-#endif
   struct fut_crew crew;
   struct fut_text text;
   struct fut_log log;  // `write` is NULL: output goes to stderr
@@ -224,7 +218,7 @@ static void fut_device_after(struct fut_current before);
 #define FUT_DEVICE_BEFORE()
 #endif
 
-// Records the pending work of the device at the beginning of a call: see fut_hooks.h.
+// Records the pending work of the device at the beginning of a call: see fut_pending.h.
 #if FUT_GPU_BACKEND
 static void fut_begin(struct fut_context *c);
 #define FUT_BEGIN(c) fut_begin(c);

@@ -67,7 +67,7 @@ struct fut_handle {
 struct futhark_context {
   const void *library;  // the address of `fut_forks` of the library that made it
   pthread_mutex_t lock;
-  const struct fut_table *table;
+  const struct fut_table *table;  // from here on, a new context is zeroed
   struct fut_context *inner;  // NULL: the start has failed, or the context has ended
   bool closed;                // by futhark_context_free
   bool ended;                 // closed, and without handles
@@ -107,14 +107,14 @@ static bool fut_is_unusable(const struct futhark_context *ctx) {
   return true;
 }
 
-static char *fut_text(const char *format, va_list arguments) {
-  va_list again;
-  va_copy(again, arguments);
-  int n = vsnprintf(NULL, 0, format, arguments);
-  char *text = n < 0 ? NULL : malloc((size_t)n + 1);
-  if (text != NULL)
-    vsnprintf(text, (size_t)n + 1, format, again);
-  va_end(again);
+// NULL: memory is missing.
+__attribute__((format(printf, 1, 2))) static char *fut_format(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = NULL;
+  if (vasprintf(&text, format, arguments) < 0)
+    text = NULL;
+  va_end(arguments);
   return text;
 }
 
@@ -133,14 +133,14 @@ static struct fut_error **fut_own_error(struct futhark_context *ctx) {
   return at;
 }
 
-// Takes ownership of the text; NULL: memory is missing, and only the code tells of the error.
-static void fut_add_error(struct futhark_context *ctx, char *text) {
+// Returns the code. Takes ownership of the text; NULL: memory is missing, and only the code tells of the error.
+static int fut_add_error(struct futhark_context *ctx, int code, char *text) {
   struct fut_error **at = fut_own_error(ctx);
   // The oldest error of a thread is the cause of the others.
   struct fut_error *error = text == NULL || *at != NULL ? NULL : malloc(sizeof *error);
   if (error == NULL) {
     free(text);
-    return;
+    return code;
   }
   *error = (struct fut_error){NULL, fut_thread(), false, text};
   *at = error;
@@ -149,24 +149,11 @@ static void fut_add_error(struct futhark_context *ctx, char *text) {
     n++;
   if (n > FUT_MOST_ERRORS)
     fut_drop_error(&ctx->errors);
-}
-
-// An error of the caller, or of this file. The format ends the text.
-__attribute__((format(printf, 3, 4))) static int fut_error(struct futhark_context *ctx, int code, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fut_add_error(ctx, fut_text(format, arguments));
-  va_end(arguments);
   return code;
 }
 
-__attribute__((format(printf, 1, 2))) static char *fut_format(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  char *text = fut_text(format, arguments);
-  va_end(arguments);
-  return text;
-}
+// An error of the caller, or of this file, of this code.
+#define fut_error(ctx, code, ...) fut_add_error(ctx, code, fut_format(__VA_ARGS__))
 
 // The texts of the last failed call of the table.
 static char *fut_failure_text(const struct fut_table *table, struct fut_context *inner) {
@@ -204,7 +191,7 @@ static int fut_ended(struct futhark_context *ctx, int32_t status) {
   bool program = status == FUT_REFUSED ? f->cause != FUT_CAUSE_ARGUMENT : status == FUT_FAILED && f->cause == FUT_CAUSE_PROGRAM;
   int code = status == FUT_MEMORY ? FUT_CODE_MEMORY : program ? FUT_CODE_PROGRAM : FUT_CODE_OTHER;
   char *text = fut_failure_text(ctx->table, ctx->inner);
-  fut_add_error(ctx, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
+  fut_add_error(ctx, code, text != NULL ? text : fut_format("the call failed, and the runtime gave no reason"));
   const struct fut_failure *other = ctx->table->failure(ctx->inner, 1);
   fut_invalidate(ctx, f->invalidates);
   fut_invalidate(ctx, other == NULL ? 0 : other->invalidates);
@@ -257,14 +244,6 @@ static pthread_mutex_t fut_ended_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct futhark_context *fut_first_ended, **fut_last_ended = &fut_first_ended;
 static size_t fut_n_ended;
 
-static void fut_keep_ended(struct futhark_context *ctx) {
-  pthread_mutex_lock(&fut_ended_lock);
-  *fut_last_ended = ctx;
-  fut_last_ended = &ctx->next;
-  fut_n_ended++;
-  pthread_mutex_unlock(&fut_ended_lock);
-}
-
 // A context with a lock and nothing else; NULL: memory is missing.
 static struct futhark_context *fut_new_context(void) {
   struct futhark_context *ctx = NULL;
@@ -275,23 +254,22 @@ static struct futhark_context *fut_new_context(void) {
     fut_n_ended--;
   }
   pthread_mutex_unlock(&fut_ended_lock);
-  if (ctx != NULL) {
-    pthread_mutex_lock(&ctx->lock);
-    while (ctx->errors != NULL)
-      fut_drop_error(&ctx->errors);
-    pthread_mutex_unlock(&ctx->lock);
-    pthread_mutex_destroy(&ctx->lock);
-    memset(ctx, 0, sizeof *ctx);
-  } else {
+  if (ctx == NULL) {
     ctx = calloc(1, sizeof *ctx);
+    if (ctx != NULL)
+      pthread_mutex_init(&ctx->lock, NULL);
+    return ctx;
   }
-  if (ctx != NULL)
-    pthread_mutex_init(&ctx->lock, NULL);
+  pthread_mutex_lock(&ctx->lock);
+  while (ctx->errors != NULL)
+    fut_drop_error(&ctx->errors);
+  memset(&ctx->table, 0, sizeof *ctx - offsetof(struct futhark_context, table));
+  pthread_mutex_unlock(&ctx->lock);
   return ctx;
 }
 
-static void fut_unlock(struct futhark_context *ctx) {
-  bool ends = ctx->closed && !ctx->ended && ctx->n_handles == 0;
+static void fut_unlock_closed(struct futhark_context *ctx) {
+  bool ends = !ctx->ended && ctx->n_handles == 0;
   if (ends) {
     if (ctx->inner != NULL)
       ctx->table->context_free(ctx->inner);
@@ -304,18 +282,30 @@ static void fut_unlock(struct futhark_context *ctx) {
     ctx->ended = true;
   }
   pthread_mutex_unlock(&ctx->lock);
-  if (ends)
-    fut_keep_ended(ctx);
+  if (!ends)
+    return;
+  pthread_mutex_lock(&fut_ended_lock);
+  *fut_last_ended = ctx;
+  fut_last_ended = &ctx->next;
+  fut_n_ended++;
+  pthread_mutex_unlock(&fut_ended_lock);
 }
 
-// Returns `code` from a function that takes the lock only for `work`.
-#define FUT_LOCKED(ctx, work)       \
-  int code = FUT_CODE_OTHER;        \
-  if (fut_lock(ctx)) {              \
-    code = (work);                  \
-    fut_unlock(ctx);                \
-  }                                 \
-  return code;
+static void fut_unlock(struct futhark_context *ctx) {
+  if (ctx->closed)
+    fut_unlock_closed(ctx);
+  else
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+// The body of a function that takes the lock for `work`, and returns its result, or `failed` if no call is possible.
+#define FUT_LOCKED(ctx, failed, work)  \
+  __typeof__(work) fut_result = failed; \
+  if (fut_lock(ctx)) {                 \
+    fut_result = work;                 \
+    fut_unlock(ctx);                   \
+  }                                    \
+  return fut_result;
 
 // --- Handles ---------------------------------------------------------------------------
 
@@ -417,49 +407,28 @@ static int fut_free_handle(struct futhark_context *ctx, uint32_t type, void *poi
   return code;
 }
 
-// A handle of the value that a call of the table made; NULL after a failure.
-static void *fut_made(struct futhark_context *ctx, uint32_t type, fut_call call, const void *const *in, int *code) {
+// Makes a handle of the value that a call of the table makes. Writes nothing after a failure.
+static int fut_make(struct futhark_context *ctx, uint32_t type, fut_call call, const void *const *in, void *place) {
   void *value = NULL;
   void *out[] = {&value};
-  *code = FUT_CODE_MEMORY;
   if (!fut_reserve(ctx, 1))
-    return NULL;
-  *code = fut_ended(ctx, fut_enter(ctx, call, out, in));
-  return *code == 0 ? fut_take(ctx, type, value) : NULL;
-}
-
-// Whether a call that overwrites the value would change another one.
-static bool fut_is_shared(const struct futhark_context *ctx, const struct fut_handle *handle) {
-  return fut_type(ctx, handle->type)->is_shared(handle->value);
-}
-
-static int fut_copy(struct futhark_context *ctx, const struct fut_handle *handle, void **copy) {
-  void *out[] = {copy};
-  const void *in[] = {handle->value};
-  return fut_ended(ctx, fut_enter(ctx, fut_type(ctx, handle->type)->duplicate, out, in));
+    return FUT_CODE_MEMORY;
+  int code = fut_ended(ctx, fut_enter(ctx, call, out, in));
+  if (code == 0)
+    *(void **)place = fut_take(ctx, type, value);
+  return code;
 }
 
 // --- Entry points, and operations on values --------------------------------------------------
 
-// Looks up the arguments that are values. False after an error.
-static bool fut_find_arguments(struct futhark_context *ctx, const struct fut_function *f, const void **in,
-                               struct fut_handle **handles) {
-  for (uint32_t i = 0; i < f->n_in; i++) {
-    bool is_value = f->in[i].type >= FUT_FIRST_TYPE;
-    uint32_t type = f->in[i].type - FUT_FIRST_TYPE;
-    handles[i] = is_value ? fut_live(ctx, type, in[i]) : NULL;
-    if (!is_value)
-      continue;
-    if (handles[i] == NULL) {
-      char what[300];
-      const char *name = f->in[i].name;
-      snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
-      (void)fut_find(ctx, type, in[i], what);
-      return false;
-    }
-    in[i] = handles[i]->value;
-  }
-  return true;
+// The error about argument i, which denotes no live value of its type.
+static __attribute__((noinline, cold)) int fut_refuse_argument(struct futhark_context *ctx, const struct fut_function *f, uint32_t i,
+                                                               const void *pointer) {
+  char what[300];
+  const char *name = f->in[i].name;
+  snprintf(what, sizeof what, "%s: argument %u%s%s", f->label, i, name == NULL ? "" : ", ", name == NULL ? "" : name);
+  (void)fut_find(ctx, f->in[i].type - FUT_FIRST_TYPE, pointer, what);
+  return FUT_CODE_PROGRAM;
 }
 
 // Frees the values that a call has consumed. A result often has the memory of one: while both exist, the next call that consumes
@@ -473,8 +442,14 @@ static void fut_spend(struct futhark_context *ctx, const struct fut_function *f,
     }
 }
 
-// `room`: two pointers for each result and each argument.
-static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in, void **room) {
+// Room for two pointers for each result and each argument, which the call writes before it reads them.
+#if defined(__has_attribute) && __has_attribute(uninitialized)
+#define FUT_ROOM(n) __attribute__((uninitialized)) void *fut_room[n]
+#else
+#define FUT_ROOM(n) void *fut_room[n]
+#endif
+
+static int fut_call_function(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in, void **room) {
   const struct fut_function *f = &ctx->table->functions[number];
   void **values = room, **places = values + f->n_out;
   const void **copies = (const void **)(places + f->n_out);
@@ -488,16 +463,23 @@ static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const
     places[i] = is_value ? &values[i] : out[i];
     n_values += is_value;
   }
-  if (!fut_find_arguments(ctx, f, in, handles))
-    return FUT_CODE_PROGRAM;
+  for (uint32_t i = 0; i < f->n_in; i++)
+    if (f->in[i].type >= FUT_FIRST_TYPE) {
+      handles[i] = fut_live(ctx, f->in[i].type - FUT_FIRST_TYPE, in[i]);
+      if (handles[i] == NULL)
+        return fut_refuse_argument(ctx, f, i, in[i]);
+      in[i] = handles[i]->value;
+    }
   if (n_values > 0 && !fut_reserve(ctx, n_values))
     return FUT_CODE_MEMORY;
   int32_t status = fut_entered(ctx, ctx->table->call(ctx->table, number, ctx->inner, places, in, copies));
+  if (status == FUT_OK && n_values == 0 && !(f->flags & FUT_CONSUMES))
+    return 0;  // sooner than below
   bool started = status == FUT_OK || ctx->table->failure(ctx->inner, 0)->started;
   // A part, or a whole, depends on what it was made of.
   uint64_t made = n_values == 0 || status != FUT_OK ? 0 : fut_pending(ctx);
   for (uint32_t i = 0; n_values > 0 && i < f->n_in; i++)
-    if (handles[i] != NULL && handles[i]->made > made)
+    if (f->in[i].type >= FUT_FIRST_TYPE && handles[i]->made > made)
       made = handles[i]->made;
   int code = fut_ended(ctx, status);
   if ((f->flags & FUT_CONSUMES) && started)
@@ -511,10 +493,6 @@ static int fut_call_in(struct futhark_context *ctx, uint32_t number, void *const
   return code;
 }
 
-static int fut_call_function(struct futhark_context *ctx, uint32_t number, void *const *out, const void **in, void **room) {
-  FUT_LOCKED(ctx, fut_call_in(ctx, number, out, in, room))
-}
-
 // --- Functions of types -------------------------------------------------------------------
 
 static const size_t fut_element_sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
@@ -522,33 +500,31 @@ static const size_t fut_element_sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
 // The number of elements; -1 after an error.
 static int64_t fut_count_elements(struct futhark_context *ctx, uint32_t type, const int64_t *dims) {
   const struct fut_type *t = fut_type(ctx, type);
-  int64_t n = 1, bytes;
-  bool valid = true, empty = false;
-  for (uint32_t i = 0; i < t->rank; i++) {
-    valid &= dims[i] >= 0;
-    empty |= dims[i] == 0;
-  }
-  for (uint32_t i = 0; valid && !empty && i < t->rank; i++)
-    valid = !__builtin_mul_overflow(n, dims[i], &n);
   size_t size = t->elem < FUT_FIRST_TYPE ? fut_element_sizes[t->elem] : sizeof(void *);
-  if (!valid || __builtin_mul_overflow(n, (int64_t)size, &bytes)) {
+  int64_t n = 1, bytes;
+  bool negative = false, empty = false, overflows = false;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    negative |= dims[i] < 0;
+    empty |= dims[i] == 0;
+    overflows |= __builtin_mul_overflow(n, dims[i], &n);
+  }
+  if (negative || (!empty && (overflows || __builtin_mul_overflow(n, (int64_t)size, &bytes)))) {
     fut_error(ctx, FUT_CODE_PROGRAM, "a new array of type %s cannot have a negative dimension, or more bytes than memory can have", t->name);
     return -1;
   }
   return empty ? 0 : n;
 }
 
-static int fut_new_in(struct futhark_context *ctx, uint32_t type, const void *data, const int64_t *dims, void **made) {
+static void *fut_new(struct futhark_context *ctx, uint32_t type, const void *data, const int64_t *dims) {
   int64_t n = fut_count_elements(ctx, type, dims);
-  if (n < 0)
-    return FUT_CODE_PROGRAM;
-  if (n > 0 && data == NULL)
-    return fut_error(ctx, FUT_CODE_PROGRAM, "the elements of a new array of type %s are NULL", fut_type(ctx, type)->name);
   const int32_t later = 0;
   const void *in[] = {data == NULL ? dims : data, dims, &later};
-  int code;
-  *made = fut_made(ctx, type, fut_type(ctx, type)->create, in, &code);
-  return code;
+  void *made = NULL;
+  if (n > 0 && data == NULL)
+    fut_error(ctx, FUT_CODE_PROGRAM, "the elements of a new array of type %s are NULL", fut_type(ctx, type)->name);
+  else if (n >= 0)
+    (void)fut_make(ctx, type, fut_type(ctx, type)->create, in, &made);
+  return made;
 }
 
 // Raw memory is of the backend in the header.
@@ -561,43 +537,23 @@ static bool fut_has_memory_of_header(struct futhark_context *ctx) {
   return same;
 }
 
-static int fut_new_raw_in(struct futhark_context *ctx, uint32_t type, const void *memory, const int64_t *dims, void **made) {
-  if (fut_count_elements(ctx, type, dims) < 0 || !fut_has_memory_of_header(ctx))
-    return FUT_CODE_PROGRAM;
+static void *fut_new_raw(struct futhark_context *ctx, uint32_t type, const void *memory, const int64_t *dims) {
   const void *in[] = {memory, dims};
-  int code;
-  *made = fut_made(ctx, type, fut_type(ctx, type)->borrow, in, &code);
-  return code;
+  void *made = NULL;
+  if (fut_count_elements(ctx, type, dims) >= 0 && fut_has_memory_of_header(ctx))
+    (void)fut_make(ctx, type, fut_type(ctx, type)->borrow, in, &made);
+  return made;
 }
 
-static int fut_restore_in(struct futhark_context *ctx, uint32_t type, const void *bytes, void **made) {
-  if (bytes == NULL)
-    return fut_error(ctx, FUT_CODE_PROGRAM, "the bytes of a value of type %s are NULL", fut_type(ctx, type)->name);
+static void *fut_restore(struct futhark_context *ctx, uint32_t type, const void *bytes) {
   const void *in[] = {bytes};
-  int code;
-  *made = fut_made(ctx, type, fut_type(ctx, type)->restore, in, &code);
-  return code;
+  void *made = NULL;
+  if (bytes == NULL)
+    fut_error(ctx, FUT_CODE_PROGRAM, "the bytes of a value of type %s are NULL", fut_type(ctx, type)->name);
+  else
+    (void)fut_make(ctx, type, fut_type(ctx, type)->restore, in, &made);
+  return made;
 }
-
-// A function that returns a handle.
-#define FUT_MAKES(name, ...)                        \
-  {                                                 \
-    void *made = NULL;                              \
-    if (fut_lock(ctx)) {                            \
-      (void)fut_##name##_in(ctx, __VA_ARGS__, &made); \
-      fut_unlock(ctx);                              \
-    }                                               \
-    return made;                                    \
-  }
-
-static void *fut_new(struct futhark_context *ctx, uint32_t type, const void *data, const int64_t *dims)
-    FUT_MAKES(new, type, data, dims)
-
-static void *fut_new_raw(struct futhark_context *ctx, uint32_t type, const void *memory, const int64_t *dims)
-    FUT_MAKES(new_raw, type, memory, dims)
-
-static void *fut_restore(struct futhark_context *ctx, uint32_t type, const void *bytes)
-    FUT_MAKES(restore, type, bytes)
 
 // A call that reads a value by the function `what` of its type.
 #define FUT_READS(ctx, type, pointer, handle, what)                                  \
@@ -613,17 +569,20 @@ static const int64_t *fut_shape_of(const struct futhark_context *ctx, const stru
   return shape;
 }
 
-static bool fut_is_empty(const struct futhark_context *ctx, const struct fut_handle *handle) {
+// Whether the array has this element, or any if `indices` is NULL.
+static bool fut_has_element(const struct futhark_context *ctx, const struct fut_handle *handle, const int64_t *indices) {
   const int64_t *shape = fut_shape_of(ctx, handle);
-  for (uint32_t i = 0; i < fut_type(ctx, handle->type)->rank; i++)
-    if (shape[i] == 0)
-      return true;
-  return false;
+  for (uint32_t i = 0; i < fut_type(ctx, handle->type)->rank; i++) {
+    int64_t index = indices == NULL ? 0 : indices[i];
+    if (index < 0 || index >= shape[i])
+      return false;
+  }
+  return true;
 }
 
-static int fut_values_in(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
+static int fut_values(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
   FUT_READS(ctx, type, pointer, handle, "values")
-  if (data == NULL && !fut_is_empty(ctx, handle))
+  if (data == NULL && fut_has_element(ctx, handle, NULL))
     return fut_error(ctx, FUT_CODE_PROGRAM, "the memory for the elements is NULL");
   const int32_t later = 0;
   const void *in[] = {handle->value, &later};
@@ -631,42 +590,21 @@ static int fut_values_in(struct futhark_context *ctx, uint32_t type, const void 
   return fut_ended(ctx, fut_enter(ctx, fut_type(ctx, type)->values, out, in));
 }
 
-static int fut_values(struct futhark_context *ctx, uint32_t type, const void *pointer, void *data) {
-  FUT_LOCKED(ctx, fut_values_in(ctx, type, pointer, data))
-}
-
-static bool fut_has_index(const struct futhark_context *ctx, const struct fut_handle *handle, const int64_t *indices) {
-  const int64_t *shape = fut_shape_of(ctx, handle);
-  for (uint32_t i = 0; i < fut_type(ctx, handle->type)->rank; i++)
-    if (indices[i] < 0 || indices[i] >= shape[i])
-      return false;
-  return true;
-}
-
-static int fut_index_in(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
+static int fut_index(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
   FUT_READS(ctx, type, pointer, handle, "index")
   // With an index out of bounds, the C function fails before it uses the pointer.
-  if (place == NULL && fut_has_index(ctx, handle, indices))
+  if (place == NULL && fut_has_element(ctx, handle, indices))
     return fut_error(ctx, FUT_CODE_PROGRAM, "the pointer to the element is NULL");
   const struct fut_type *t = fut_type(ctx, type);
   const void *in[] = {handle->value, indices};
-  if (t->elem >= FUT_FIRST_TYPE) {
-    int code;
-    void *made = fut_made(ctx, t->elem - FUT_FIRST_TYPE, t->index, in, &code);
-    if (made != NULL)
-      *(void **)place = made;
-    return code;
-  }
+  if (t->elem >= FUT_FIRST_TYPE)
+    return fut_make(ctx, t->elem - FUT_FIRST_TYPE, t->index, in, place);
   void *out[] = {place};
   return fut_ended(ctx, fut_enter(ctx, t->index, out, in));
 }
 
-static int fut_index(struct futhark_context *ctx, uint32_t type, const void *pointer, const int64_t *indices, void *place) {
-  FUT_LOCKED(ctx, fut_index_in(ctx, type, pointer, indices, place))
-}
-
 // An array of opaque values, or of records.
-static int fut_new_of_values_in(struct futhark_context *ctx, uint32_t type, const void *pointers, const int64_t *dims,
+static int fut_new_of_values(struct futhark_context *ctx, uint32_t type, const void *pointers, const int64_t *dims,
                                 void *place) {
   const struct fut_type *t = fut_type(ctx, type);
   int64_t n = fut_count_elements(ctx, type, dims);
@@ -685,43 +623,33 @@ static int fut_new_of_values_in(struct futhark_context *ctx, uint32_t type, cons
     values[i] = handle == NULL ? NULL : handle->value;
   }
   const void *in[] = {values, dims};
-  void *made = code == 0 ? fut_made(ctx, type, t->create, in, &code) : NULL;
+  if (code == 0)
+    code = fut_make(ctx, type, t->create, in, place);
   free(values);
-  if (made != NULL)
-    *(void **)place = made;
   return code;
 }
 
-static int fut_new_of_values(struct futhark_context *ctx, uint32_t type, const void *pointers, const int64_t *dims, void *place) {
-  FUT_LOCKED(ctx, fut_new_of_values_in(ctx, type, pointers, dims, place))
-}
-
-static int fut_set_element_in(struct futhark_context *ctx, uint32_t type, const void *pointer, const void *element,
+static int fut_set_element(struct futhark_context *ctx, uint32_t type, const void *pointer, const void *element,
                               const int64_t *indices) {
   FUT_READS(ctx, type, pointer, handle, "set")
   const struct fut_type *t = fut_type(ctx, type);
   struct fut_handle *new = fut_find(ctx, t->elem - FUT_FIRST_TYPE, element, "the new element");
   if (new == NULL)
     return FUT_CODE_PROGRAM;
-  if (fut_is_shared(ctx, handle)) {
+  const void *in[] = {handle->value, new->value, indices};
+  if (t->is_shared(handle->value)) {
     void *copy = NULL;
-    int code = fut_copy(ctx, handle, &copy);
+    int code = fut_ended(ctx, fut_enter(ctx, t->duplicate, (void *[]){&copy}, in));
     if (code != 0)
       return code;
     (void)fut_release(ctx, type, handle->value);
-    handle->value = copy;
+    in[0] = handle->value = copy;
   }
-  const void *in[] = {handle->value, new->value, indices};
   return fut_ended(ctx, fut_enter(ctx, t->set, NULL, in));
 }
 
-static int fut_set_element(struct futhark_context *ctx, uint32_t type, const void *pointer, const void *element,
-                           const int64_t *indices) {
-  FUT_LOCKED(ctx, fut_set_element_in(ctx, type, pointer, element, indices))
-}
-
 // `*p` is memory of the caller if it is not NULL.
-static int fut_store_in(struct futhark_context *ctx, uint32_t type, const void *pointer, void **p, size_t *n) {
+static int fut_store(struct futhark_context *ctx, uint32_t type, const void *pointer, void **p, size_t *n) {
   FUT_READS(ctx, type, pointer, handle, "store")
   const struct fut_type *t = fut_type(ctx, type);
   const void *in[] = {handle->value};
@@ -746,36 +674,25 @@ static int fut_store_in(struct futhark_context *ctx, uint32_t type, const void *
   return fut_ended(ctx, status);
 }
 
-static int fut_store(struct futhark_context *ctx, uint32_t type, const void *pointer, void **p, size_t *n) {
-  FUT_LOCKED(ctx, fut_store_in(ctx, type, pointer, p, n))
-}
-
 // These two do not enter the context. NULL after an error. A shape is a copy, since a value can be consumed before its handle
 // is freed.
 static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, const void *pointer) {
-  if (!fut_lock(ctx))
-    return NULL;
   struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of shape");
-  if (handle != NULL && handle->shape == NULL) {
-    size_t size = fut_type(ctx, type)->rank * sizeof *handle->shape;
-    handle->shape = malloc(size);
-    if (handle->shape != NULL)
-      memcpy(handle->shape, fut_shape_of(ctx, handle), size);
-    else
-      fut_error(ctx, FUT_CODE_MEMORY, "no memory for a shape");
-  }
-  const int64_t *shape = handle == NULL ? NULL : handle->shape;
-  fut_unlock(ctx);
-  return shape;
+  if (handle == NULL || handle->shape != NULL)
+    return handle == NULL ? NULL : handle->shape;
+  size_t size = fut_type(ctx, type)->rank * sizeof *handle->shape;
+  handle->shape = malloc(size);
+  if (handle->shape != NULL)
+    memcpy(handle->shape, fut_shape_of(ctx, handle), size);
+  else
+    fut_error(ctx, FUT_CODE_MEMORY, "no memory for a shape");
+  return handle->shape;
 }
 
 static void *fut_values_raw(struct futhark_context *ctx, uint32_t type, const void *pointer) {
-  if (!fut_lock(ctx))
-    return NULL;
   struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of values_raw");
   void *memory = NULL;
   if (handle != NULL && fut_has_memory_of_header(ctx))
     (void)fut_type(ctx, type)->raw_memory(ctx->inner, (void *[]){&memory}, (const void *[]){handle->value});
-  fut_unlock(ctx);
   return memory;
 }

@@ -129,18 +129,13 @@ const char *futhark_context_config_get_program(struct futhark_context_config *cf
 }
 #endif
 
-// Whether the table's backend is in a list of names with commas.
-static bool fut_names(const char *list, size_t length, const char *name) {
-  return strlen(name) == length && strncmp(list, name, length) == 0;
-}
-
 // Puts the tables with these names, in their order, into `chosen`, and returns their number. Counts the other names.
 static uint32_t fut_choose(const char *names, const struct fut_table **chosen, uint32_t *unknown) {
   uint32_t n = 0;
   while (true) {
     size_t length = strcspn(names, ",");
     uint32_t i = 0;
-    while (i < fut_n_tables && !fut_names(names, length, fut_tables[i]->backend))
+    while (i < fut_n_tables && (strncmp(names, fut_tables[i]->backend, length) != 0 || fut_tables[i]->backend[length] != 0))
       i++;
     if (i < fut_n_tables && n < fut_n_tables)
       chosen[n++] = fut_tables[i];
@@ -176,27 +171,6 @@ static void fut_write_log(void *data, const char *text, size_t length) {
     fwrite(text, 1, length, ctx->log == NULL ? stderr : ctx->log);
 }
 
-// Starts with one backend. Adds the reason to `why` if that fails.
-static void fut_start(struct futhark_context *ctx, const struct fut_table *table, const struct fut_setting *settings, uint32_t n,
-                      char **why, bool *refused) {
-  int32_t status = FUT_OK;
-  struct fut_context *inner = table->context_new(settings, n, &status);
-  if (inner != NULL && status == FUT_OK) {
-    ctx->table = table;
-    ctx->inner = inner;
-    return;
-  }
-  char *text = inner == NULL ? NULL : fut_failure_text(table, inner);
-  char *longer = fut_format("%s%s%s: %s", *why == NULL ? "" : *why, *why == NULL ? "" : "\n", table->backend,
-                            text == NULL ? "no memory for a context" : text);
-  free(*why);
-  free(text);
-  *why = longer;
-  *refused = status == FUT_REFUSED;
-  if (inner != NULL)
-    table->context_free(inner);
-}
-
 // The settings that the backend has. Others are for other backends of the library.
 static uint32_t fut_settings_of(const struct fut_table *table, const struct futhark_context_config *cfg, struct fut_setting *settings) {
   uint32_t number = 0, n = 0;
@@ -227,10 +201,25 @@ static char *fut_start_any(struct futhark_context *ctx, struct futhark_context_c
   const struct fut_log log = {fut_write_log, ctx};
   char *why = NULL;
   bool refused = settings == NULL;
-  for (uint32_t i = 0; i < n && !refused && ctx->inner == NULL; i++) {
-    uint32_t count = fut_settings_of(chosen[i], cfg, settings);
+  for (uint32_t i = 0; i < n && !refused; i++) {
+    ctx->table = chosen[i];
+    uint32_t count = fut_settings_of(ctx->table, cfg, settings);
     settings[count++] = (struct fut_setting){FUT_SET_LOG, 0, NULL, &log};
-    fut_start(ctx, chosen[i], settings, count, &why, &refused);
+    int32_t status = FUT_OK;
+    struct fut_context *inner = ctx->table->context_new(settings, count, &status);
+    if (inner != NULL && status == FUT_OK) {
+      ctx->inner = inner;
+      break;
+    }
+    char *text = inner == NULL ? NULL : fut_failure_text(ctx->table, inner);
+    char *longer = fut_format("%s%s%s: %s", why == NULL ? "" : why, why == NULL ? "" : "\n", ctx->table->backend,
+                              text == NULL ? "no memory for a context" : text);
+    free(why);
+    free(text);
+    why = longer;
+    refused = status == FUT_REFUSED;
+    if (inner != NULL)
+      ctx->table->context_free(inner);
   }
   free(settings);
   return why;
@@ -295,39 +284,27 @@ char *futhark_context_get_error(struct futhark_context *ctx) {
   return text;
 }
 
+// The code of a call without arguments.
+#define FUT_RUN(ctx, name, out) fut_ended(ctx, fut_enter(ctx, (ctx)->table->name, out, NULL))
+
 // As in plain C, an error of an earlier call that nobody has fetched does not fail it.
-static int fut_sync_in(struct futhark_context *ctx) {
-  return fut_ended(ctx, fut_enter(ctx, ctx->table->sync, NULL, NULL));
-}
 int futhark_context_sync(struct futhark_context *ctx) {
   if (!fut_is_unusable(ctx) && __atomic_load_n(&ctx->at_rest, __ATOMIC_RELAXED))
     return 0;
-  FUT_LOCKED(ctx, fut_sync_in(ctx))
+  FUT_LOCKED(ctx, FUT_CODE_OTHER, FUT_RUN(ctx, sync, NULL))
 }
 
-static int fut_clear_in(struct futhark_context *ctx) {
-  return fut_ended(ctx, fut_enter(ctx, ctx->table->clear_caches, NULL, NULL));
-}
-int futhark_context_clear_caches(struct futhark_context *ctx) { FUT_LOCKED(ctx, fut_clear_in(ctx)) }
+int futhark_context_clear_caches(struct futhark_context *ctx) { FUT_LOCKED(ctx, FUT_CODE_OTHER, FUT_RUN(ctx, clear_caches, NULL)) }
 
-static void fut_profile(struct futhark_context *ctx, bool pause) {
-  if (!fut_lock(ctx))
-    return;
-  fut_call call = pause ? ctx->table->pause_profiling : ctx->table->unpause_profiling;
-  (void)fut_ended(ctx, fut_enter(ctx, call, NULL, NULL));
-  fut_unlock(ctx);
-}
-void futhark_context_pause_profiling(struct futhark_context *ctx) { fut_profile(ctx, true); }
-void futhark_context_unpause_profiling(struct futhark_context *ctx) { fut_profile(ctx, false); }
+static int fut_pause(struct futhark_context *ctx) { FUT_LOCKED(ctx, FUT_CODE_OTHER, FUT_RUN(ctx, pause_profiling, NULL)) }
+static int fut_unpause(struct futhark_context *ctx) { FUT_LOCKED(ctx, FUT_CODE_OTHER, FUT_RUN(ctx, unpause_profiling, NULL)) }
+void futhark_context_pause_profiling(struct futhark_context *ctx) { (void)fut_pause(ctx); }
+void futhark_context_unpause_profiling(struct futhark_context *ctx) { (void)fut_unpause(ctx); }
 
 char *futhark_context_report(struct futhark_context *ctx) {
   char *text = NULL;
   void *out[] = {&text};
-  if (!fut_lock(ctx))
-    return NULL;
-  (void)fut_ended(ctx, fut_enter(ctx, ctx->table->report, out, NULL));
-  fut_unlock(ctx);
-  return text;
+  FUT_LOCKED(ctx, NULL, (FUT_RUN(ctx, report, out), text))
 }
 
 void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
@@ -342,11 +319,6 @@ void futhark_context_set_logging_file(struct futhark_context *ctx, FILE *f) {
 cl_command_queue futhark_context_get_command_queue(struct futhark_context *ctx) {
   cl_command_queue queue = NULL;
   void *out[] = {&queue};
-  if (!fut_lock(ctx))
-    return NULL;
-  if (fut_has_memory_of_header(ctx))
-    (void)fut_ended(ctx, fut_enter(ctx, ctx->table->command_queue, out, NULL));
-  fut_unlock(ctx);
-  return queue;
+  FUT_LOCKED(ctx, NULL, (fut_has_memory_of_header(ctx) && FUT_RUN(ctx, command_queue, out), queue))
 }
 #endif

@@ -25,7 +25,7 @@ struct fut_worker {
   bool joined;       // only used by the thread of the call
 };
 
-static int fut_crew_is_dead(struct fut_crew *crew) {
+FUT_INLINE int fut_crew_is_dead(struct fut_crew *crew) {
   return __atomic_load_n(&crew->dead, __ATOMIC_ACQUIRE);
 }
 
@@ -104,14 +104,26 @@ static void fut_check_crew(void) {
   }
 }
 
-// Whether it is the lock of the API, in a guarded call: see `idle_lock`.
-static inline bool fut_is_idle_lock(const pthread_mutex_t *m) {
-  return fut_self.guard != NULL && fut_self.guard->context->idle_lock == m;
+// The locks by which the generated functions exclude each other, of contexts that are not lent. The caller of a wrapper
+// excludes other calls already (futhark_table.h), so wrappers skip the lock: it would take longer than a short call, as would
+// to look it up by the thread. Workers never use it. A context whose place is taken takes its lock.
+#define FUT_IDLE_LOCKS 64
+static const pthread_mutex_t *fut_idle_locks[FUT_IDLE_LOCKS];  // atomic
+
+FUT_INLINE const pthread_mutex_t **fut_idle_place(const pthread_mutex_t *m) {
+  return &fut_idle_locks[((uintptr_t)m >> 4 ^ (uintptr_t)m >> 12) % FUT_IDLE_LOCKS];
 }
 
-static int fut_mutex_lock(pthread_mutex_t *m) {
-  if (fut_is_idle_lock(m))
-    return 0;
+static void fut_set_idle(const pthread_mutex_t *m, bool idle) {
+  const pthread_mutex_t *before = idle ? NULL : m;
+  __atomic_compare_exchange_n(fut_idle_place(m), &before, idle ? m : NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+FUT_INLINE bool fut_is_idle_lock(const pthread_mutex_t *m) {
+  return __atomic_load_n(fut_idle_place(m), __ATOMIC_RELAXED) == m;
+}
+
+static int fut_mutex_lock_tracked(pthread_mutex_t *m) {
   fut_check_crew();
   // A mutex that is not in the list would stay locked if this thread failed.
   if (FUT_UNLIKELY(fut_self.n_held == FUT_MAX_HELD))
@@ -124,9 +136,7 @@ static int fut_mutex_lock(pthread_mutex_t *m) {
   return err;
 }
 
-static int fut_mutex_unlock(pthread_mutex_t *m) {
-  if (fut_is_idle_lock(m))
-    return 0;
+static int fut_mutex_unlock_tracked(pthread_mutex_t *m) {
   for (uint32_t i = fut_self.n_held; i-- > 0;)
     if (fut_self.held[i] == m) {
       fut_self.held[i] = fut_self.held[--fut_self.n_held];
@@ -241,6 +251,8 @@ static void fut_crew_free(struct fut_crew *crew) {
   }
 }
 
+FUT_INLINE int fut_mutex_lock(pthread_mutex_t *m) { return fut_is_idle_lock(m) ? 0 : fut_mutex_lock_tracked(m); }
+FUT_INLINE int fut_mutex_unlock(pthread_mutex_t *m) { return fut_is_idle_lock(m) ? 0 : fut_mutex_unlock_tracked(m); }
 #define pthread_mutex_lock(m) fut_mutex_lock(m)
 #define pthread_mutex_unlock(m) fut_mutex_unlock(m)
 #define pthread_cond_wait(c, m) fut_cond_wait(c, m)

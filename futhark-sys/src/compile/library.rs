@@ -419,8 +419,9 @@ fn body(
             let memory = named(|role| matches!(role, ParameterRole::RawMemory(_)));
             format!("fut_new_raw(ctx, {ty}, (const void *)(uintptr_t){memory}, {positions})")
         }
+        // Frees values of a context that was freed, too.
         Operation::ArrayFree | Operation::OpaqueFree => {
-            format!("fut_free_handle(ctx, {ty}, {value})")
+            return format!("  return fut_free_handle(ctx, {ty}, {value});\n");
         }
         Operation::ArrayValues => {
             let data = named(|role| matches!(role, ParameterRole::Data(_)));
@@ -451,7 +452,11 @@ fn body(
         }
         _ => unreachable!("all other operations are in the list of functions"),
     };
-    format!("  return {call};\n")
+    let failed = match prototype.returns {
+        Returns::Status => "FUT_CODE_OTHER",
+        _ => "0",
+    };
+    format!("  FUT_LOCKED(ctx, {failed}, {call})\n")
 }
 
 /// Calls function `number` of the table.
@@ -478,15 +483,14 @@ fn call(number: usize, prototype: &Prototype) -> String {
     };
     let room = 2 * (out.len() + arguments.len()).max(1);
     body += &format!(
-        "  void *fut_room[{room}], *const fut_out[] = {{{}}};\n  const void *fut_in[] = {{{}}};\n  ",
+        "  FUT_ROOM({room});\n  void *const fut_out[] = {{{}}};\n  const void *fut_in[] = {{{}}};\n  ",
         list(out),
         list(arguments)
     );
+    let call = format!("fut_call_function(ctx, {number}, fut_out, fut_in, fut_room)");
     body += &match returns_variant {
-        true => format!(
-            "(void)fut_call_function(ctx, {number}, fut_out, fut_in, fut_room);\n  return fut_variant;\n"
-        ),
-        false => format!("return fut_call_function(ctx, {number}, fut_out, fut_in, fut_room);\n"),
+        true => format!("FUT_LOCKED(ctx, -1, ({call}, fut_variant))\n"),
+        false => format!("FUT_LOCKED(ctx, FUT_CODE_OTHER, {call})\n"),
     };
     body
 }
