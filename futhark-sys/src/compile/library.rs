@@ -107,7 +107,13 @@ pub fn library(
     let result = |file: &str| results.join(file);
     // Our C file includes it by this name, since a program can be called like a header of the system.
     let own = work.path().join("fut_program.h");
-    write(&own, with_choice(&declarations[0], builds.len()))?;
+    let mut declared = declarations[0].clone();
+    // Among the functions of configurations, within `extern "C"`.
+    let place = declared.find("struct futhark_context;");
+    if let Some(place) = place.filter(|_| builds.len() > 1) {
+        declared.insert_str(place, CHOICE);
+    }
+    write(&own, &declared)?;
     let unit = work.path().join("fut_library.c");
     write(&unit, text(&artifacts, &declarations)?)?;
 
@@ -139,7 +145,7 @@ pub fn library(
         Linkage::Shared => cc.link_program(&objects, first, name, &result(&library))?,
         Linkage::Static => cc.archive(&objects, &result(&library))?,
     }
-    write(&result(&header), read(&own)?)?;
+    write(&result(&header), &declared)?;
     write(&result(&manifest), artifacts[0].manifest())?;
     let mut document = artifacts[0].program().to_json();
     let hardened = artifacts
@@ -155,7 +161,11 @@ pub fn library(
     let found = std::fs::read_to_string(folder.join(&source)).unwrap_or_default();
     let has_source = found.is_empty() || found.starts_with(SOURCE_MARK);
     if has_source {
-        write(&result(&source), source_text(name, &read(&own)?))?;
+        let text = format!(
+            "{SOURCE_MARK}: the functions are in lib{name}, which the result must be linked with.\n{}",
+            declared.replace("#pragma once\n", "")
+        );
+        write(&result(&source), text)?;
     }
     // The library first, because a folder of its name is the likeliest failure. By a rename, a process that has the old
     // one open keeps it.
@@ -186,15 +196,8 @@ const SYSTEM_LIBRARIES: [&str; 16] = [
     "cudart", "nvrtc", "amdhip64", "hiprtc",
 ];
 
-/// `NAME.c`, for tools that compile what the Futhark compiler writes under this name, or that search it for the parameters
-/// of a function: the text of the header, with which the compiler begins this file, too.
-fn source_text(name: &str, header: &str) -> String {
-    let declarations = header.replace("#pragma once\n", "");
-    format!(
-        "{SOURCE_MARK}: the functions are in lib{name}, which the result must be linked with.\n{declarations}"
-    )
-}
-
+/// Begins `NAME.c`, for tools that compile what the Futhark compiler writes under this name, or that search it for the parameters
+/// of a function: the text of the header follows, with which the compiler begins this file, too.
 const SOURCE_MARK: &str = "// Written by futhark-library";
 
 /// The declaration of the function that selects among several backends.
@@ -203,16 +206,6 @@ const CHOICE: &str = "\
 // Not 0: one of them is not in the library.
 int futhark_context_config_set_backend(struct futhark_context_config *cfg, const char *names);
 ";
-
-fn with_choice(header: &str, backends: usize) -> String {
-    // Among the functions of configurations, within `extern "C"`.
-    let place = header
-        .find("struct futhark_context;")
-        .filter(|_| backends > 1);
-    let (before, after) = header.split_at(place.unwrap_or(header.len()));
-    let choice = place.map_or("", |_| CHOICE);
-    format!("{before}{choice}{after}")
-}
 
 impl CCompiler {
     /// Links the objects of a program to a shared object with the functions of the program's header.
@@ -286,10 +279,8 @@ fn text(artifacts: &[Artifact], headers: &[String]) -> Result<String, Error> {
         }
     }
     let of_manifest: Vec<Prototype> = program.prototypes().collect();
-    let known_settings: String = headers
-        .iter()
-        .map(|header| known_settings(header))
-        .collect();
+    let known_settings = headers.iter().map(|header| known_settings(header));
+    let known_settings: String = known_settings.collect();
     let mut known: Vec<&str> = of_manifest.iter().map(|p| p.name.as_str()).collect();
     let mut setters = String::new();
     for (kind, setting, setter) in settings() {
@@ -301,17 +292,18 @@ fn text(artifacts: &[Artifact], headers: &[String]) -> Result<String, Error> {
             known.push(name);
         }
     }
-    known.extend(FIXED_FUNCTIONS.split_whitespace());
-    if let Some(unknown) = declared.iter().find(|name| !known.contains(name)) {
+    let fixed = include_str!("../../c/fut_library_contexts.h");
+    let is_known = |name: &str| known.contains(&name) || fixed.contains(&format!("{name}("));
+    if let Some(unknown) = declared.iter().find(|name| !is_known(name)) {
         let why = "it is a function of the header that is not known";
         return Err(Error::unsupported(&program.version, unknown, why));
     }
     let choice = (artifacts.len() > 1).then_some("futhark_context_config_set_backend");
-    let has = declared.iter().copied().chain(choice);
-    let has = has.filter_map(|name| name.strip_prefix("futhark_"));
-    let has: String = has
-        .map(|name| format!("#define FUT_HAS_{name} 1\n"))
-        .collect();
+    let mut has = String::new();
+    for name in declared.iter().copied().chain(choice) {
+        let name = name.trim_start_matches("futhark_");
+        has += &format!("#define FUT_HAS_{name} 1\n");
+    }
     let tables = artifacts.iter().map(Artifact::symbol);
     let externs: String = tables
         .clone()
@@ -352,16 +344,6 @@ fn known_settings(header: &str) -> String {
 }
 
 const CONFIG: &str = "futhark_context_config_";
-
-/// The functions of `c/fut_library_contexts.h`.
-const FIXED_FUNCTIONS: &str = "
-    futhark_context_config_new futhark_context_config_free futhark_context_config_set_tuning_param
-    futhark_context_config_set_device futhark_context_config_list_devices
-    futhark_context_config_select_device_interactively futhark_context_config_get_program
-    futhark_get_tuning_param_count futhark_get_tuning_param_name futhark_get_tuning_param_class
-    futhark_context_new futhark_context_free futhark_context_sync futhark_context_get_error
-    futhark_context_set_logging_file futhark_context_pause_profiling futhark_context_unpause_profiling
-    futhark_context_report futhark_context_clear_caches futhark_context_get_command_queue";
 
 /// The kind, the name and each setter of the settings in `fut_settings.def`.
 fn settings() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {

@@ -305,7 +305,7 @@ impl<'a> Parser<'_, 'a> {
             return self.declaration();
         }
         let target = self.expr()?;
-        let Some(operator) = self.take_one(&["=", "+=", "-=", "*=", "/=", "%="]) else {
+        let Some(operator) = self.take_one(&["=", "+=", "-=", "*="]) else {
             let is_known = !matches!(target.kind, super::expr::Kind::Operation(..));
             return is_known.then_some(Kind::Evaluate(target));
         };

@@ -113,13 +113,10 @@ fn are_known(statement: &Statement<'_>) -> bool {
 /// Whether no operation on numbers that are not constants is outside of subscripts and of the arguments of functions that get
 /// sizes. These are checked sizes, places of copies, and numbers of the program.
 fn is_free(expr: &Expr<'_>) -> bool {
-    const OPERATORS: [&str; 12] = [
-        "+", "-", "*", "/", "%", "<<", ">>", "+=", "-=", "*=", "/=", "%=",
-    ];
     match &expr.kind {
         _ if Passed::of(expr).is_some() || expr.constant().is_some() => true,
-        expr::Kind::Operation(operator, parts)
-            if parts.len() > 1 && OPERATORS.contains(operator) =>
+        expr::Kind::Operation("+" | "-" | "*" | "/" | "%" | "<<" | ">>", parts)
+            if parts.len() > 1 =>
         {
             false
         }
