@@ -102,7 +102,7 @@ static __attribute__((noinline)) int32_t fut_settle(struct fut_context *c, int r
   bool by_kernel = other != 0 || fut_kernel_failed(c, waited, checked, &c->failures[0]);
 #endif
   struct fut_failure *own = &c->failures[0];
-  own->started = own->cause != FUT_CAUSE_SIZES;
+  own->started = own->cause != FUT_CAUSE_SIZES;  // refused_call_consumes_nothing (tests/library/failures.c)
 #if FUT_MULTICORE
   // The runtime never resets this flag, which makes every later parallel call fail.
   c->ctx->scheduler.error = 0;
@@ -253,7 +253,8 @@ static const struct fut_type *fut_type_of(const struct fut_consuming *call, uint
   return &call->table->types[call->function->in[i].type - FUT_FIRST_TYPE];
 }
 
-// Whether the call would change another value when it overwrites argument i.
+// Whether the call would change another value when it overwrites argument i. alias_consumed (tests/library/misuse.c), and
+// one_value_twice (failures.c).
 static bool fut_must_copy(const struct fut_consuming *call, const void *const *in, uint32_t i) {
   if (!(call->function->in[i].flags & FUT_CONSUMED))
     return false;
@@ -438,6 +439,7 @@ static const struct fut_failure *fut_context_failure(struct fut_context *c, uint
 }
 
 #if FUT_GPU_BACKEND
+// wait_after_error (tests/library/pending.c).
 static uint64_t fut_context_pending(struct fut_context *c) { return c->leaves ? c->outcomes + 1 : 0; }
 
 // Calls the driver only, because the state of the runtime is inconsistent after a loss. The driver's

@@ -476,7 +476,7 @@ static int fut_call_function(struct futhark_context *ctx, uint32_t number, void 
   if (status == FUT_OK && n_values == 0 && !(f->flags & FUT_CONSUMES))
     return 0;  // sooner than below
   bool started = status == FUT_OK || ctx->table->failure(ctx->inner, 0)->started;
-  // A part, or a whole, depends on what it was made of.
+  // A part, or a whole, depends on what it was made of. values_made_from_invalid_ones_are_invalid (fake_tests of futhark-safe).
   uint64_t made = n_values == 0 || status != FUT_OK ? 0 : fut_pending(ctx);
   for (uint32_t i = 0; n_values > 0 && i < f->n_in; i++)
     if (f->in[i].type >= FUT_FIRST_TYPE && handles[i]->made > made)

@@ -1,6 +1,7 @@
 // On GPU backends: the pending work of the device, the outcomes of waits, and the calls that a failure can belong to.
 //
-// A part of fut_hooks.h, which is included twice: before the generated code it defines macros.
+// A part of fut_hooks.h, which is included twice: before the generated code it defines macros. At each decision is its test:
+// earlier.rs is in futhark-safe/tests/errors, pending.c in futhark-sys/tests/library.
 
 #ifndef FUT_AFTER_PROGRAM
 // Generated code waits after it reads a scalar: see fut_before_wait.
@@ -60,7 +61,7 @@ static void fut_add_call(struct fut_calls *to, uint32_t number) {
     to->n++;
 }
 
-// Records the pending work after a call that succeeded.
+// Records the pending work after a call that succeeded. complete_before_failure (pending.c).
 static void fut_record(struct fut_context *c) {
   if (c->waiting)  // for the work of earlier calls; its own may have started after that
     fut_outcome(c);
@@ -77,7 +78,7 @@ static void fut_record(struct fut_context *c) {
 // identify wrappers by `__func__`.
 #define fut_wait(ctx) (fut_before_wait(ctx), fut_after_wait(futhark_context_sync(ctx)))
 
-// The call that caused the failure.
+// The call that caused the failure. a_call_with_an_internal_wait_reports_its_own_failure (earlier.rs).
 static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure *f) {
   if (c->checked && !c->pending)
     return FUT_OF_CALL;
@@ -96,7 +97,7 @@ static uint32_t fut_origin(const struct fut_context *c, const struct fut_failure
 }
 
 // Which calls a failure can belong to: a failed check of the program only to those that started kernels with checks. If it can be
-// an earlier call's, it is an outcome of all pending work.
+// an earlier call's, it is an outcome of all pending work. all_possibly_failed_calls_are_named (earlier.rs).
 static void fut_attribute(struct fut_context *c, uint32_t which) {
   struct fut_failure *f = &c->failures[which];
   if (f->origin == FUT_OF_CALL)
@@ -120,6 +121,7 @@ static void fut_attribute(struct fut_context *c, uint32_t which) {
 
 // Whether a kernel can have failed, in this call or before it. If a function of the API refused its
 // arguments, it started none, and then the wait of `fut_settle` tells of earlier ones.
+// results_before_a_failure_on_the_host_are_complete (earlier.rs).
 static bool fut_kernel_failed(const struct fut_context *c, bool waited, bool checked, const struct fut_failure *f) {
   bool refused = f->cause == FUT_CAUSE_SIZES || f->cause == FUT_CAUSE_ARGUMENT;
   return waited || checked || c->direct || !refused;

@@ -300,7 +300,7 @@ unsafe fn receive(
     inputs: &[Input<'_>],
     outputs: &mut [&mut Output],
 ) -> Result<()> {
-    // Parts of values, or values made of them, are complete when those are.
+    // Parts of values, or values made of them, are complete when those are: values_made_from_invalid_ones_are_invalid.
     let pending = locked.pending();
     let outcomes = inputs.iter().filter_map(Input::handle).map(Handle::outcome);
     let number = |outcome: &&Pending| outcome.as_ref().map(|outcome| outcome.number);
