@@ -4,8 +4,7 @@
 // per setting, and one function per function of the manifest, which calls one of the functions below with the number that it has in the table.
 // Tables hide everything that differs between backends, so this file knows none.
 //
-// A caller's pointer to a value is a pointer to a `struct fut_handle`. Each one that comes from a caller is looked
-// up (`fut_find`) and never dereferenced before.
+// A caller's pointer to a value points to a `struct fut_handle`. It is looked up (`fut_find`) before it is dereferenced.
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -674,8 +673,7 @@ static int fut_store(struct futhark_context *ctx, uint32_t type, const void *poi
   return fut_ended(ctx, status);
 }
 
-// These two do not enter the context. NULL after an error. A shape is a copy, since a value can be consumed before its handle
-// is freed.
+// These two do not enter the context. A shape is a copy, since a value can be consumed before its handle is freed.
 static const int64_t *fut_shape(struct futhark_context *ctx, uint32_t type, const void *pointer) {
   struct fut_handle *handle = fut_find(ctx, type, pointer, "the argument of shape");
   if (handle == NULL || handle->shape != NULL)

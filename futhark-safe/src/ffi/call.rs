@@ -1,7 +1,7 @@
 //! Calls of entry points and of operations on values, checked.
 
 use std::ffi::c_void;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use futhark_manifest::ElemType;
 use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_CONSUMES, FUT_FIRST_TYPE};
@@ -51,9 +51,23 @@ impl Input<'_> {
         }
     }
 
-    /// The pointer for C of argument `i`.
+    /// The pointer for C of a value. `None`: the call refuses the argument.
     #[inline(never)] // The caller finds scalars by one test, where the compiler would make a table of jumps.
-    fn pointer(&self, core: &Core, function: &c::Function, i: usize) -> Result<*const c_void> {
+    fn value(&self, core: &Core, slot: &c::Slot) -> Option<NonNull<c_void>> {
+        let handle = match self {
+            Input::Scalar(_) => return None,
+            Input::Observed(_) if slot.flags & FUT_CONSUMED != 0 => return None,
+            Input::Observed(handle) => handle,
+            Input::Consumed(handle) => handle,
+            Input::ConsumedByMut(handle) => &**handle,
+        };
+        let is_expected = ptr::eq(&**handle.core(), core) && handle.ty() == type_of(slot);
+        if is_expected { handle.live() } else { None }
+    }
+
+    /// Why argument `i` is refused.
+    #[cold]
+    fn refusal(&self, core: &Core, function: &c::Function, i: usize) -> Error {
         let slot = &function.inputs()[i];
         let what = || match function.is_entry_point() || function.inputs().len() > 1 {
             true => format!("argument {i}"),
@@ -61,23 +75,18 @@ impl Input<'_> {
             false => "the value".to_owned(),
         };
         let label = || function.label();
-        let handle = match self {
-            Input::Scalar(scalar) => {
-                let got = scalar.elem as u32;
-                return Err(core.wrong_type(label(), &what(), slot.type_, got));
-            }
-            Input::Observed(handle) => handle,
-            Input::Consumed(handle) => handle,
-            Input::ConsumedByMut(handle) => &**handle,
-        };
-        let value = handle.expect(core, type_of(slot), label, what)?;
-        if slot.flags & FUT_CONSUMED != 0 && matches!(self, Input::Observed(_)) {
-            let message = format!(
-                "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
-            );
-            return Err(Error::invalid(label(), message));
+        if let Input::Scalar(scalar) = self {
+            return core.wrong_type(label(), &what(), slot.type_, scalar.elem as u32);
         }
-        Ok(value)
+        let handle = self.handle();
+        let checked = handle.map(|handle| handle.expect(core, type_of(slot), label, what));
+        if let Some(Err(error)) = checked {
+            return error;
+        }
+        let message = format!(
+            "the call consumes argument {i}: pass it by value or by mutable reference, not by reference"
+        );
+        Error::invalid(label(), message)
     }
 }
 
@@ -214,7 +223,10 @@ impl Core {
                 Input::Scalar(scalar) if scalar.elem as u32 == slot.type_ => {
                     ptr::from_ref(&scalar.bytes).cast()
                 }
-                _ => input.pointer(core, function, i)?,
+                _ => match input.value(core, slot) {
+                    Some(value) => value.as_ptr(),
+                    None => return Err(input.refusal(core, function, i)),
+                },
             };
         }
         let consumes = function.raw().flags & FUT_CONSUMES != 0;

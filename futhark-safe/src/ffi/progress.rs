@@ -21,12 +21,6 @@ pub(super) struct Outcome {
     failure: OnceLock<Error>,
 }
 
-impl PartialEq for Outcome {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
 /// The operation that errors about invalidated values report.
 const VALUE: &str = "use of an invalidated value";
 
