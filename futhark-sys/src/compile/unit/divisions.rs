@@ -48,7 +48,7 @@ pub(super) fn write<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
         if let Some([_, divisor]) = parts
             && divisor.constant().is_none_or(|divisor| divisor == 0)
         {
-            let check = format!("FUT_REFUSE_IF({} == 0, FUT_DIVIDED)", divisor.text);
+            let check = format!("FUT_REFUSE_IF(({}) == 0, FUT_DIVIDED)", divisor.text);
             edits.before(statement.text, &check);
         }
     }
@@ -150,7 +150,7 @@ mod tests {
         let mut edits = Edits::of(text);
         write(&functions[0], &mut edits);
         let line = "    int64_t i_2 = smod64";
-        let check = format!("    FUT_REFUSE_IF(n_1 == 0, FUT_DIVIDED)\n{line}");
+        let check = format!("    FUT_REFUSE_IF((n_1) == 0, FUT_DIVIDED)\n{line}");
         assert_eq!(edits.apply(), text.replace(line, &check));
     }
 }
