@@ -8,7 +8,7 @@ use futhark_sys::table::{self as c, FUT_CONSUMED, FUT_CONSUMES, FUT_FIRST_TYPE};
 
 use super::array::describe;
 use super::context::{Core, Failed, Locked};
-use super::progress::Pending;
+use super::progress::order;
 use super::sync::Arc;
 use super::trace::{self, Copied};
 use super::value::{Handle, returned};
@@ -90,14 +90,6 @@ impl Input<'_> {
     }
 }
 
-/// What a call gives to the C side.
-struct Lists<'l> {
-    arguments: &'l mut [*const c_void],
-    /// Not null after the call: the argument was copied.
-    copies: &'l mut [*const c_void],
-    places: &'l mut [*mut c_void],
-}
-
 /// A result of a call, empty before it.
 pub struct Output {
     ty: u32,
@@ -174,12 +166,9 @@ impl Core {
         mut inputs: [Input<'_>; IN],
         outputs: &mut [&mut Output; OUT],
     ) -> Result<()> {
-        let lists = Lists {
-            arguments: &mut [ptr::null(); IN],
-            copies: &mut [ptr::null(); IN],
-            places: &mut [ptr::null_mut(); OUT],
-        };
-        Core::call_with(core, function, &mut inputs, outputs, lists)
+        let lists: [&mut [_]; 2] = [&mut [ptr::null(); IN], &mut [ptr::null(); IN]];
+        let places = &mut [ptr::null_mut(); OUT];
+        Core::call_with(core, function, &mut inputs, outputs, lists, places)
     }
 
     /// As [`call`](Self::call), with lists of any length.
@@ -190,21 +179,20 @@ impl Core {
         mut inputs: Vec<Input<'_>>,
         outputs: &mut [&mut Output],
     ) -> Result<()> {
-        let lists = Lists {
-            arguments: &mut vec![ptr::null(); inputs.len()],
-            copies: &mut vec![ptr::null(); inputs.len()],
-            places: &mut vec![ptr::null_mut(); outputs.len()],
-        };
-        Core::call_with(core, function, &mut inputs, outputs, lists)
+        let [mut arguments, mut copies] = [0; 2].map(|_| vec![ptr::null(); inputs.len()]);
+        let lists: [&mut [_]; 2] = [&mut arguments, &mut copies];
+        let places = &mut vec![ptr::null_mut(); outputs.len()];
+        Core::call_with(core, function, &mut inputs, outputs, lists, places)
     }
 
-    /// The lists have the lengths of `inputs` and `outputs`.
+    /// The lists have the lengths of `inputs` and `outputs`. Not null in `copies` after the call: the argument was copied.
     fn call_with(
         core: &Arc<Core>,
         number: usize,
         inputs: &mut [Input<'_>],
         outputs: &mut [&mut Output],
-        lists: Lists<'_>,
+        [arguments, copies]: [&mut [*const c_void]; 2],
+        places: &mut [*mut c_void],
     ) -> Result<()> {
         // Records a copy when it is dropped; declared first, so that this happens after the lock is released.
         let mut copied = Copied::default();
@@ -215,8 +203,7 @@ impl Core {
         if inputs.len() != function.inputs().len() || outputs.len() != function.outputs().len() {
             return Err(wrong_number(function, inputs.len(), outputs.len()));
         }
-        let (arguments, copies) = (&mut lists.arguments[..inputs.len()], lists.copies);
-        let places = &mut lists.places[..outputs.len()];
+        let (arguments, places) = (&mut arguments[..inputs.len()], &mut places[..outputs.len()]);
         let pairs = arguments.iter_mut().zip(&*inputs);
         for (i, ((argument, input), slot)) in pairs.zip(function.inputs()).enumerate() {
             *argument = match input {
@@ -315,8 +302,7 @@ unsafe fn receive(
     // Parts of values, or values made of them, are complete when those are: values_made_from_invalid_ones_are_invalid.
     let pending = locked.pending();
     let outcomes = inputs.iter().filter_map(Input::handle).map(Handle::outcome);
-    let number = |outcome: &&Pending| outcome.as_ref().map(|outcome| outcome.number);
-    let outcome = outcomes.chain([&pending]).max_by_key(number);
+    let outcome = outcomes.chain([&pending]).max_by_key(|of| order(of));
     let mut received = Ok(());
     for output in outputs.iter_mut().filter(|output| output.is_value()) {
         match returned(output.place, || function.label().into()) {

@@ -30,7 +30,7 @@ use std::slice;
 
 use futhark_sys::table::{self as c, Table};
 
-use super::progress::{Pending, Progress, verdicts};
+use super::progress::{Pending, Progress, order, verdicts};
 use super::settings::{Log, Setting};
 use super::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 use super::sync::thread::{self, ThreadId};
@@ -82,7 +82,7 @@ pub(super) struct ToFree {
 /// The transfers of a batch that were started, for the wait at its end (see `batch`).
 #[derive(Default)]
 pub(super) struct Transfers {
-    /// Their outcomes. `None`: the device accesses no host memory.
+    /// Their distinct outcomes. `None`: the device accesses no host memory.
     outcomes: Mutex<Option<Vec<Pending>>>,
 }
 
@@ -90,7 +90,9 @@ impl Transfers {
     /// Records a transfer that was started, and returns the outcome of its result.
     fn started(&self, locked: &mut Locked<'_>) -> Pending {
         let pending = locked.pending();
-        if let Some(outcomes) = &mut *lock(&self.outcomes) {
+        if let Some(outcomes) = &mut *lock(&self.outcomes)
+            && outcomes.last().map(order) != Some(order(&pending))
+        {
             outcomes.push(pending.clone());
         }
         pending

@@ -7,7 +7,7 @@
 //! The C side numbers the outcomes of waits (`pending` in `futhark_table.h`), and a failure tells which one it is. All
 //! values that one outcome completes or invalidates share it, so its failure is kept as long as one of them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::error::{Error, Result};
 
@@ -17,8 +17,13 @@ pub(super) type Pending = Option<Arc<Outcome>>;
 /// The outcome of a wait, which can be in the future. Used under the lock of its context.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    pub(super) number: u64,
+    number: u64,
     failure: OnceLock<Error>,
+}
+
+/// Later outcomes are greater.
+pub(super) fn order(pending: &Pending) -> Option<u64> {
+    pending.as_ref().map(|outcome| outcome.number)
 }
 
 /// The operation that errors about invalidated values report.
@@ -40,25 +45,29 @@ pub(super) fn verdicts<'v>(outcomes: impl IntoIterator<Item = &'v Pending>) -> R
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// The last one of which there was a value: all others have happened.
-    last: Pending,
+    last: Weak<Outcome>,
 }
 
 impl Progress {
+    fn last(&self, number: u64) -> Pending {
+        self.last.upgrade().filter(|last| last.number == number)
+    }
+
     /// The outcome of this number, for a value; 0 is none.
     pub(super) fn outcome(&mut self, number: u64) -> Pending {
         if number == 0 {
             return None;
         }
-        if self.last.as_ref().is_none_or(|last| last.number != number) {
-            let failure = OnceLock::new();
-            self.last = Some(Arc::new(Outcome { number, failure }));
-        }
-        self.last.clone()
+        let failure = OnceLock::new();
+        let new = || Arc::new(Outcome { number, failure });
+        let outcome = self.last(number).unwrap_or_else(new);
+        self.last = Arc::downgrade(&outcome);
+        Some(outcome)
     }
 
     /// Records a failure, which invalidates the values of this outcome.
     pub(super) fn invalidate(&self, number: u64, error: &Error) {
-        if let Some(last) = self.last.as_ref().filter(|last| last.number == number) {
+        if let Some(last) = self.last(number) {
             // The first failure is the cause of others.
             let _ = last.failure.set(error.again(VALUE));
         }
@@ -88,10 +97,11 @@ mod tests {
         );
         assert!(verdicts([&done, &a]).is_ok());
         // It is kept as long as one of its values.
-        let kept = Arc::downgrade(b.as_ref().unwrap());
-        drop(b);
+        let kept = Arc::downgrade(c.as_ref().unwrap());
+        let other = c.clone();
+        drop(c);
         assert!(kept.upgrade().is_some());
-        drop(again);
+        drop(other);
         assert!(kept.upgrade().is_none());
     }
 }

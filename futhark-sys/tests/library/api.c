@@ -289,6 +289,31 @@ static void threads(void) { run_threads(NULL); }
 // A thread gets the texts of its own failures.
 static void threads_with_errors(void) { run_threads(&ctx); }
 
+// More than have a place in the list of locks that nobody else uses (fut_workers.h).
+static void many_contexts(void) {
+  enum { N = 150 };
+  struct futhark_context *all[N];
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < N; i++)
+      if (round == 0 || i % 3 == round) {
+        struct futhark_context_config *cfg = futhark_context_config_new();
+#ifdef FUTHARK_BACKEND_multicore
+        futhark_context_config_set_num_threads(cfg, 1);
+#endif
+        all[i] = futhark_context_new(cfg);
+      }
+    for (int i = 0; i < N; i++) {
+      int32_t x;
+      ctx = all[i];
+      OK(futhark_entry_answer(ctx, &x));
+      CHECK(x == 42 && futhark_context_sync(ctx) == 0);
+    }
+    for (int i = 0; i < N; i++)
+      if (round == 2 || i % 3 == round + 1)
+        futhark_context_free(all[i]);
+  }
+}
+
 CASES(BOTH(configuration), BOTH(scalars), BOTH(vectors), BOTH(ranks), BOTH(raw_arrays), BOTH(records),
-      BOTH(arrays_of_records), BOTH(sums), BOTH(stored_values), BOTH(errors), BOTH(reports), BOTH(threads),
+      BOTH(arrays_of_records), BOTH(sums), BOTH(stored_values), BOTH(errors), BOTH(reports), BOTH(threads), BOTH(many_contexts),
       UNSAFE(threads_with_errors))
