@@ -116,7 +116,7 @@ static int fut_refuse_because(struct futhark_context *ctx, const char *why);
   "remove the * in the type of the parameter"
 #define FUT_OVERFLOWED "a size in a type is a sum or product that overflows"
 #define FUT_CONSTANT_SHAPE "the shape of an array, which is constant in the program, is negative or larger than any memory"
-#define FUT_NEGATIVE_INDEX "an index, which is constant in the program, is negative"
+#define FUT_NEGATIVE_INDEX "an index, which is or contains a constant size of the program, is negative"
 #define FUT_OUTSIDE "a slice is outside of its array"
 #define FUT_DIVIDED "division by zero: of an index into an array without elements, or of a size"
 

@@ -54,6 +54,7 @@ SCALAR(divide_down, int32_t, (int32_t a, int32_t b), a, b)
 SCALAR(remainder_down, int32_t, (int32_t a, int32_t b), a, b)
 SCALAR(min_by_minus_one_in_map, int64_t, (i64s xs, i64s ys, int64_t bad), 20000, xs, ys, bad)
 ARRAY(negative_size, i32_1d, int32_t, 1, (int64_t n), n, 7)
+SCALAR(negative_start, int64_t, (int64_t i), i, 7)
 SCALAR(negative_size_in_map, int64_t, (int64_t bad, int64_t size), 4000, bad, size)
 ARRAY(make, i32_2d, int32_t, 2, (int64_t n, int64_t m), n, m)
 SCALAR(used, int32_t, (int64_t n, int64_t m), n, m)
@@ -152,6 +153,8 @@ static void kills_negative_sizes(void) {
   KILLS(joined(-3, 5), joined(1, 2), 3023);
   KILLS(joined(5, -3), joined(0, 1), 1008);
 }
+
+static void kills_negative_start(void) { KILLS(negative_start(0), negative_start(16), 7); }
 
 static void kills_negative_units(void) { KILLS(negative_units(-2), negative_units(2), 4004); }
 
@@ -271,7 +274,7 @@ CASES(HARDENED(kills_huge_scatter), HARDENED(kills_huge_size), HARDENED(kills_hu
       HARDENED(kills_huge_size_in_map), HARDENED(kills_known_sizes),
       HARDENED(kills_min_by_minus_one), HARDENED(kills_min_by_minus_one_in_map),
       HARDENED(kills_negative_size), HARDENED_ON_MULTICORE(kills_negative_size_in_map), HARDENED(kills_negative_sizes),
-      HARDENED(kills_negative_units), HARDENED(kills_out_of_memory),
+      HARDENED(kills_negative_start), HARDENED(kills_negative_units), HARDENED(kills_out_of_memory),
       HARDENED_ON_MULTICORE(kills_out_of_memory_in_map), HARDENED(kills_rotated_slice), HARDENED(kills_sizes_in_function),
       HARDENED(kills_wrapping_size), HARDENED(wait_of_lost_context), HARDENED_ON_MULTICORE(parallel_failure), HARDENED(one_value_twice),
       HARDENED(part_consumed), BOTH(refused_call_consumes_nothing))

@@ -467,6 +467,11 @@ mod tests {
                 "lmad_copy_8b(ctx, 1, (uint64_t *) mem_1.mem, (int64_t) 0, (int64_t []) {{(int64_t) 1}}, (uint64_t *) xs_2.mem, {place}, (int64_t []) {{(int64_t) 1}}, (int64_t []) {{{shape}}});"
             )
         };
+        let lowered = |compared: &str| {
+            format!(
+                "int64_t i_4 = (int64_t) -16 + i_3;\n    {compared}int64_t x_5 = ((int64_t *) mem_2.mem)[i_4];"
+            )
+        };
         for (statement, is_refused) in [
             ("int64_t x_1 = ((int64_t *) mem_2.mem)[(int64_t) -1];".to_owned(), true),
             ("((int64_t *) mem_2)[(int64_t) -9223372036854775807 - 1] = x_1;".to_owned(), true),
@@ -475,6 +480,9 @@ mod tests {
             (copy("(int64_t) 1", "n_3"), false),
             ("if ((err = gpu_scalar_from_device(ctx, \"\", &x_1, mem_2.mem, (int64_t) -1 * sizeof(int64_t), sizeof(int64_t))) != 0)\n        goto cleanup;".to_owned(), true),
             ("int64_t x_1 = ((int64_t *) mem_2.mem)[(int64_t) -1 * i_3 + (int64_t) 4];".to_owned(), false),
+            ("int64_t x_1 = ((int64_t *) mem_2.mem)[(int64_t) -16 + i_3];".to_owned(), true),
+            (lowered(""), true),
+            (lowered("bool is_6 = slt64(i_4, (int64_t) 3);\n    "), false),
         ] {
             let text = checked(&with(&statement)).unwrap();
             assert_eq!(text.contains(CHECK), is_refused, "{text}");

@@ -15,9 +15,10 @@
 //! its bounds has, or with strides that are not negative.
 //!
 //! The compiler relies on sizes not being negative, and removes the comparison of an index that is a size with zero:
-//! `let f [k] (_: [k]()) = xs[k] in f (replicate (-1) ())` reads `mem_10[(int64_t) -1]`.
+//! `let f [k] (_: [k]()) = xs[k] in f (replicate (-1) ())` reads `mem_10[(int64_t) -1]`. With `xs[k:][i]`, the constant is a
+//! summand: `int64_t i_12 = (int64_t) -1 + i_11`. The program's own arithmetic on indices is compared as a whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::Edits;
 use super::passes::{Passed, Purpose};
@@ -185,8 +186,10 @@ const MOST_ITERATIONS: i128 = 1 << 60;
 /// Refuses calls that access an element with a constant negative index, copy from such a place, or start a loop that does
 /// not end.
 pub(super) fn write_constants<'a>(function: &Function<'a>, edits: &mut Edits<'a>) {
+    let below = below_zero(function);
     for statement in function.statements() {
-        if let Some(condition) = statement.parts().into_iter().find_map(outside) {
+        let mut parts = statement.parts().into_iter();
+        if let Some(condition) = parts.find_map(|part| outside(part, &below)) {
             let check = format!("FUT_REFUSE_IF({condition}, FUT_NEGATIVE_INDEX)");
             edits.before(statement.text, &check);
         }
@@ -209,9 +212,46 @@ fn starts_loop(expr: &Expr<'_>) -> Option<()> {
     (Passed::of(expr)?.purpose == Purpose::Start).then_some(())
 }
 
+/// Whether a negative constant is added to a number.
+fn is_lowered(value: &Expr<'_>) -> bool {
+    let terms = value.operands("+").or_else(|| value.arguments("add64"));
+    terms.is_some_and(|terms| is_negative(&terms[0]))
+}
+
+/// The variables with such a value that are only indices: nothing compares them.
+fn below_zero<'a>(function: &Function<'a>) -> BTreeSet<&'a str> {
+    let mut below = BTreeSet::new();
+    for statement in function.statements() {
+        if let Kind::Declare {
+            name,
+            value: Some(value),
+            ..
+        } = &statement.kind
+            && is_lowered(value)
+        {
+            below.insert(*name);
+        }
+    }
+    for statement in function.statements() {
+        let parts = statement.parts().into_iter();
+        let others = parts.filter(|part| !matches!(part.kind, expr::Kind::Index(_)));
+        let used = others.flat_map(Expr::parts).chain(statement.expressions());
+        used.for_each(|value| {
+            below.remove(value.name().unwrap_or_default());
+        });
+    }
+    below
+}
+
 /// When an access of memory, in C, is in front of it.
-fn outside(expr: &Expr<'_>) -> Option<String> {
+fn outside(expr: &Expr<'_>, below: &BTreeSet<&str>) -> Option<String> {
     let is_outside = match &expr.kind {
+        expr::Kind::Index(parts)
+            if is_lowered(&parts[1])
+                || parts[1].name().is_some_and(|name| below.contains(name)) =>
+        {
+            return Some(format!("({}) < 0", parts[1].text));
+        }
         expr::Kind::Index(parts) => is_negative(&parts[1]),
         expr::Kind::Call(name, arguments) if name.starts_with("lmad_copy_") => {
             let [.., to, _, _, from, _, shape] = &arguments[..] else {
