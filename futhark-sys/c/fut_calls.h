@@ -65,7 +65,7 @@ FUT_INLINE bool fut_disturbed(struct fut_context *c) {
 }
 
 // Fetches the pending error of the runtime's context. The hooks have recorded its words and cause (fut_set_error in
-// fut_hooks.h); fut_origin (fut_pending.h) tells whether it can be that of an earlier call.
+// fut_hooks.h); fut_origin (fut_pending.h) tells which call can have caused it.
 static void fut_take_failure(struct fut_context *c, uint32_t which, int rc) {
   struct fut_failure *f = &c->failures[which];
   char *words = __atomic_exchange_n(&c->words, NULL, __ATOMIC_RELAXED);
